@@ -53,7 +53,7 @@ class Draws:
 
 
 def permute_ranks(ranks: U64, sizes: U64, keys: U64) -> U64:
-    """The image of each rank under a keyed permutation of ``range(size)``; one size, below 2**53, and key a rank.
+    """Each rank permuted within ``range(size)`` by a key; every rank has a size, below 2**53, and a key.
 
     Ranks 0, 1, 2 … give every number once: sampling without replacement, with no record of earlier draws.
     """

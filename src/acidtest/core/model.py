@@ -188,7 +188,7 @@ def exit_error(what: str, error: SystemExit) -> AcidtestError:
 
 
 def error_location(error: BaseException, *, outside: Path | None = None) -> str:
-    """The file and line where an exception was raised; with ``outside``, the last line not in that folder."""
+    """The file and line where an exception was raised; with ``outside``, the last line not in that folder, if any."""
     frames = traceback.extract_tb(error.__traceback__)
     if outside is not None:
         kept = [

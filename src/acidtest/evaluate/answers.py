@@ -195,7 +195,7 @@ def _appends(path: Path, header: bytes) -> Iterator[tuple[Records, int]]:
 
 
 class AnswerTable:
-    """The answer to each input of a plan, whether it was truncated, and which inputs are unanswered; 22 bytes each."""
+    """The answer to each input of a plan, whether it was truncated, and which inputs are still open."""
 
     def __init__(self, plan: InputPlan) -> None:
         self._plan = plan

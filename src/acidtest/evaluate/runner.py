@@ -125,7 +125,7 @@ Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, BatchAnswers]]
 class Memory:
     """The files that new answers are written to and earlier ones are read from.
 
-    ``journal`` belongs to one run and is deleted when it is finished; ``cache`` is a folder that runs and processes share.
+    ``journal`` belongs to one run and is deleted at its end; ``cache`` is a folder that runs and processes share.
     """
 
     model: str
@@ -235,7 +235,7 @@ def usage_summary(model: object, spent: TimeSpent) -> dict[str, float]:
 
 
 def _open_batches(model: Model, plan: InputPlan, table: AnswerTable) -> Iterator[Batch]:
-    """The batches with unanswered inputs; answered ones are left out of them where the model is independent."""
+    """The batches with unanswered inputs; answered ones are left out where ``model.independent``."""
     for batch in plan:
         unanswered = table.unanswered(batch.keys, _checks(plan, batch)) if table.answered else None
         if unanswered is None or unanswered.all():

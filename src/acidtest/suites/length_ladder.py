@@ -1,7 +1,7 @@
 """Suite ``length-ladder``: the premise within more and more unrelated text, to see where a model stops reading.
 
-The text is made of plain sentences about things few premises speak of. None is about people or animals, denies
-anything, or speaks of everything, so that a text with them still says what it said before.
+The text is made of plain sentences about things that few premises mention. None is about people or animals, has a
+negation, or makes a claim about everything, so that they do not change the label.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _MIN_RUNG, _MAX_RUNG = 16, 100_000
 _SHORTEST_PREMISE = 3
 """Words that a premise must have: "Very simply." says nothing by itself."""
 _LEAST_FILLER = 1_000
-"""Words of unrelated sentences that a pair must leave; a longer text repeats them."""
+"""A pair with fewer words of unrelated sentences is dropped; a longer text repeats the sentences."""
 _BATCH_ROWS = 16
 """Pairs whose texts are made at once: with the usual rungs they take some megabytes."""
 
-# Among other sentences these words would refer to them.
+# At the beginning of a sentence these words could refer to the sentences added before it.
 _REFERS = (
     r"(?i)^\W*(?:it|its|they|their|theirs|them|this|that|these|those|such|then|thus|so|and|but|or|yet|however|also)\b"
 )
@@ -103,7 +103,7 @@ def _parse_rungs(text: str) -> list[int]:
 
 
 def _drop_unfit(pairs: Suite) -> tuple[Suite, Counter[str]]:
-    """The pairs whose label stays in a longer text, and the number of others by reason."""
+    """The pairs whose label does not change in a longer text, and the number of others by reason."""
     kept, left_out = list[str](), Counter[str]()
 
     def visit(batch: pl.DataFrame) -> None:
@@ -118,7 +118,7 @@ def _drop_unfit(pairs: Suite) -> tuple[Suite, Counter[str]]:
 
 
 def _unfit_reasons(pairs: pl.DataFrame) -> pl.Series:
-    """For each pair why its label might not stay, or null."""
+    """For each pair the reason why its label might change in a longer text, or null."""
     from acidtest.text.sentences import Sentences
 
     sides = ("premise", "hypothesis")
@@ -134,7 +134,7 @@ def _unfit_reasons(pairs: pl.DataFrame) -> pl.Series:
 
 
 def _crowded_reasons(pairs: pl.DataFrame) -> pl.Series:
-    """A reason for each pair that touches so many topics that little unrelated text is left, or null."""
+    """For each pair a reason where it touches so many topics that little unrelated text is left, or null."""
     source = filler()
     texts = zip(pairs["premise"], pairs["hypothesis"], strict=True)
     words = pl.Series([source.lengths[source.unrelated(*pair)].sum() for pair in texts], dtype=pl.Int64)
@@ -142,7 +142,7 @@ def _crowded_reasons(pairs: pl.DataFrame) -> pl.Series:
 
 
 def _embed_premises(pairs: Suite, rungs: Sequence[int], draws: Draws) -> Rows:
-    """The pairs with every text around their premises, on disk when there are many."""
+    """Each pair with its premise inside the text of every rung and position; on disk when there are many."""
     from acidtest.io.rows import Spool
 
     spool = Spool()
@@ -185,23 +185,23 @@ def _rows(pair: dict[str, Any], rungs: Sequence[int], key: np.uint64, draws: Dra
 
 
 def _sentences_for(ends: Numbers, words: int) -> int:
-    """How many sentences, one or more, have about ``words`` words, by the number of words up to the end of each."""
+    """How many sentences, at least one, come closest to ``words`` words; ``ends`` are cumulative word counts."""
     return int(np.abs(ends - words).argmin()) + 1
 
 
 @dataclass(frozen=True)
 class Filler:
-    """The sentences of the text, how many words each has, and which of them a word in a pair rules out."""
+    """The sentences that can be added, how many words each has, and which of them a word of a pair rules out."""
 
     sentences: tuple[str, ...]
     lengths: Numbers
     keys: U64
     topics: U64
-    """A number that stands for the topic of each sentence."""
+    """The digest of each sentence's topic."""
     of_word: Mapping[str, Numbers]
-    """Sentences that have a word, in any form, or are of a topic that it names."""
+    """By word: the sentences that have it in any form, or whose topic it belongs to."""
     of_kind: Mapping[str, Numbers]
-    """Sentences that name something of a kind: of *liquid*, one about brine."""
+    """By kind: the sentences that name something of that kind, such as one about brine for *liquid*."""
 
     def unrelated(self, premise: str, hypothesis: str) -> Numbers:
         """The sentences that share no content word with a pair and name nothing of a kind its hypothesis names."""
@@ -214,9 +214,9 @@ class Filler:
         return np.flatnonzero(free)
 
     def passage(self, premise: str, hypothesis: str, words: int, *, key: np.uint64, draws: Draws) -> Numbers:
-        """Unrelated sentences of at least ``words`` words topic by topic, in an order that is drawn for a key.
+        """Unrelated sentences with at least ``words`` words in all, topic by topic, in an order drawn for ``key``.
 
-        When all of them have been used, they come again in another order.
+        When all of them have been used, they are repeated in another order.
         """
         unrelated = self.unrelated(premise, hypothesis)
         row = mix_bits(np.full(len(unrelated), key, dtype=np.uint64))
@@ -252,7 +252,7 @@ def _rows_by_word(words: Sequence[set[str]]) -> dict[str, Numbers]:
 
 
 def content_words(text: str) -> set[str]:
-    """The words of a text but function words, in lower case, each also in its base forms."""
+    """The words of a text without function words, in lower case, each also in its base forms."""
     from acidtest.text.clauses import function_words
 
     words = (word for word in re.findall(r"[^\W_]{2,}", text.lower()) if word not in function_words())
@@ -268,7 +268,7 @@ def _forms(word: str) -> frozenset[str]:
 
 @cache
 def _kinds(word: str) -> frozenset[str]:
-    """What a noun is a kind of, in its commonest sense."""
+    """The names of everything that a noun is a kind of, in its most common sense."""
     from acidtest.text.wordnet import wordnet
 
     net = wordnet()

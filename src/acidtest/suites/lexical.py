@@ -1,6 +1,6 @@
 """Suites ``lexical`` and ``lexical/<category>``: a premise and itself with one word replaced (Glockner et al. 2018).
 
-The categories are the rows of ``data/lexical/categories.tsv``; their word lists know the label.
+The categories are the rows of ``data/lexical/categories.tsv``; the relation of the two words gives the label.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LABELS = {
     "antonym": "contradiction",
     "co-hyponym": "contradiction",
 }
-"""The label of a pair by what the new word is to the old one."""
+"""The label of a pair by the relation of the new word to the old one."""
 
 _CAPPED_COLUMNS = ("category", "premise_word", "relation")
 """Of rows with equal values here, at most ``most`` are kept."""
@@ -80,7 +80,7 @@ class LexicalOptions:
 
     @property
     def arguments(self) -> dict[str, Argument]:
-        """The arguments of the card, files by their names."""
+        """The arguments for the card; files are given by name, without their folder."""
         from acidtest.text.tagging import tagger
 
         arguments: dict[str, Argument] = {"each": self.each, "most": self.most, "tagger": tagger(self.tagger).name}
@@ -125,7 +125,7 @@ def lexical(name: str, categories: Sequence[str], request: Request, options: Lex
         left_out=replacement.left_out,
         note=_NOTE,
     )
-    # The new pairs share only their premises with the old ones: there is nothing to compare.
+    # The new pairs share only their premises with the old ones, which are therefore no control.
     return Suite(suite.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), suite.card)
 
 
@@ -149,18 +149,18 @@ _register_categories()
 
 @dataclass
 class WordReplacement:
-    """Replaces words of premises batch by batch; a premise that comes again is skipped."""
+    """Replaces words of premises batch by batch; repeated premises are skipped."""
 
     substitutions: Substitutions
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: SeenDigests = field(default_factory=SeenDigests)
 
     def replace_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """The columns of the corpus but hypotheses, labels and trees, those of the suite, and variant."""
+        """A row for each replacement, with the columns of the corpus, those of the suite, and ``variant``."""
         pairs = pairs.filter(self._seen.new(digests(pairs["premise"])))
         changed, left_out = self.substitutions.of(pairs["premise"])
         self.left_out.update(left_out)
-        # Man and woman are antonyms in two tables.
+        # Two word lists can give the same pair: man and woman are antonyms in both.
         changed = changed.unique(["text", "changed"], keep="first", maintain_order=True)
         same_event = pl.col("relation").is_in(["antonym", "co-hyponym"])
         return pairs[changed["text"]].hstack(
@@ -177,7 +177,7 @@ class WordReplacement:
 def _draw_rows(rows: Rows, name: str, request: Request, draws: Draws, *, most: int) -> pl.LazyFrame:
     """The rows of all premises in which something was replaced, or of ``n`` of them drawn with the seed.
 
-    A word is replaced ``most`` times in each relation, unless that is 0.
+    A word is replaced at most ``most`` times in each category and relation; 0 means any number.
     """
     parts = [part for part in rows.batches("id", "variant", *_CAPPED_COLUMNS) if part.height]
     if not parts:
@@ -249,7 +249,7 @@ def _filters(options: LexicalOptions, categories: Sequence[str], vectors: Embedd
 def _add_measures(
     frame: pl.LazyFrame, options: LexicalOptions, vectors: Embeddings | None
 ) -> tuple[pl.LazyFrame, dict[str, Kind]]:
-    """The rows with the cosine of the two words and how often they stand in contradictions, where that is known."""
+    """The rows with the two words' cosine (given vectors) and count in contradictions (given a training file)."""
     from acidtest.text.corpora import read_corpus
     from acidtest.text.pair_counts import pair_counts
 

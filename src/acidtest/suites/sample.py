@@ -98,7 +98,7 @@ def _cells(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _shuffle(cells: pl.DataFrame, by: Sequence[str], draws: Draws) -> pl.DataFrame:
-    """The combinations in a drawn order: which of them get the odd rows must not depend on the alphabet."""
+    """The combinations in random order: which of them get a remaining row must not depend on the alphabet."""
     names = cells.select(pl.concat_str(pl.col(by).fill_null(""), separator=CROSS)).to_series()
     return cells.with_columns(_turn=pl.Series(draws.bits(digests(names)))).sort("_turn")
 
@@ -106,7 +106,7 @@ def _shuffle(cells: pl.DataFrame, by: Sequence[str], draws: Draws) -> pl.DataFra
 def _even_quotas(cells: pl.DataFrame, by: Sequence[str], number: int) -> npt.NDArray[np.int64]:
     """How many rows each combination gives: the same number, give or take one, or all it has.
 
-    The odd rows are spread over the values of the first column, so that a small sample is still even over labels.
+    The remaining rows are spread over the values of the first column, so that a small sample is still even over labels.
     """
     sizes = cells[_SIZE].to_numpy().astype(np.int64)
     levels = range(int(sizes.max(initial=0)) + 1)
@@ -119,7 +119,7 @@ def _even_quotas(cells: pl.DataFrame, by: Sequence[str], number: int) -> npt.NDA
 
 
 def _warn_of_small_cells(cells: pl.DataFrame, by: Sequence[str], number: int) -> None:
-    """Log combinations that have fewer rows than their share, and that some get none."""
+    """Warn of combinations with fewer rows than their share, and where there are fewer pairs than combinations."""
     if number < cells.height:
         log.warning(
             "%s pairs for %s combinations of %s: not every one of them has a pair",
@@ -135,12 +135,12 @@ def _warn_of_small_cells(cells: pl.DataFrame, by: Sequence[str], number: int) ->
 
 
 def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
-    """``limit`` rows in the proportions of the suite's labels and strata; of its control, the rows they derive from.
+    """Keep ``limit`` rows in the proportions of the labels and strata, and the control rows that they derive from.
 
     Rows are divided over labels first, then over one stratum column after the other, so that a subcase keeps its share
-    whatever its templates. Whether a row is taken depends on the seed and on the pair it was made of (its own id where
-    there is none), not on its position: suites made of the same pairs are sampled on the same pairs. Where several rows
-    are made of one pair, as in ``consistency``, whole pairs are taken until there are ``limit`` rows or a few more.
+    however many templates it has. Whether a row is taken depends on the seed and on the pair it was made from (its own
+    id where there is none), not on its position: suites made from the same pairs keep the same pairs. Where several
+    rows are made from one pair, as in ``consistency``, whole pairs are taken, up to ``limit`` rows or a few more.
     """
     if limit < 1:
         raise AcidtestError(f"--limit is a number of rows from 1 on, not {limit}")
@@ -161,7 +161,7 @@ def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
 
 
 def _sample_whole_pairs(suite: Suite, frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:
-    """All rows of as many pairs as it takes, in a drawn order, in the proportions of the labels of the pairs."""
+    """All rows of randomly drawn pairs, ``limit`` rows or a few more, in the proportions of the pairs' labels."""
     sizes = frame.group_by("base_id").agg(pl.len().alias("rows"), pl.col("label").first())
     if suite.control is not None:
         labels = suite.control.frame.select(base_id="id", label="label").collect()
@@ -176,7 +176,7 @@ def _sample_whole_pairs(suite: Suite, frame: pl.DataFrame, limit: int, seed: int
 
 
 def _with_rows(suite: Suite, rows: pl.DataFrame) -> Suite:
-    """The suite with some of its rows, its control with those they derive from."""
+    """The suite with only these rows, and its control with only the rows that they derive from."""
     control = suite.control
     if control is not None:
         control = replace(control, frame=control.frame.filter(pl.col("id").is_in(rows["base_id"].implode()))).sealed()
@@ -184,7 +184,7 @@ def _with_rows(suite: Suite, rows: pl.DataFrame) -> Suite:
 
 
 def _proportional_quotas(sizes: pl.DataFrame, limit: int, strata: list[str]) -> pl.DataFrame:
-    """How many rows to take of each combination; the column ``_quota`` of ``sizes`` holds how many it has."""
+    """How many rows to take of each combination, in ``_quota``; in ``sizes`` that column holds how many it has."""
     first, *rest = strata
     totals = sizes.group_by(first, maintain_order=True).agg(pl.col("_quota").sum())["_quota"].to_numpy()
     shares = apportion(limit, totals, most=totals).tolist()

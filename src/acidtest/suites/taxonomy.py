@@ -1,6 +1,6 @@
 """Suites ``taxonomy``, ``taxonomy/tagged`` and ``taxinli``: pairs with categories of reasoning (Joshi et al. 2020).
 
-Annotated files become columns that are true or false, one for each category.
+Each category of an annotated file becomes a boolean column.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def taxinli(request: Request) -> Suite:
 
 
 def _card(pairs: Suite, name: str, request: Request, arguments: dict[str, Argument] | None = None) -> Card:
-    """The card of a suite that is the pairs of a corpus as they are; it has a seed where ``n`` of them were drawn."""
+    """The card of a suite that has the pairs of a corpus unchanged; its seed is null unless ``n`` were drawn."""
     return replace(
         pairs.card,
         name=name,
@@ -154,12 +154,12 @@ def _card(pairs: Suite, name: str, request: Request, arguments: dict[str, Argume
 
 
 def read_categories(pairs: Suite, categories: Sequence[str] = (), *, also_yes: Collection[str] = ()) -> Suite:
-    """The pairs with a column of kind category for each of ``categories``, by default all the taxonomy has.
+    """The pairs with a column of kind category for each of ``categories``, by default those of the taxonomy.
 
     A category is a column of 0 and 1, true and false or yes and no under its name here or in the published file, or it
-    stands in the column ``categories``, a JSON list or ``a|b``; one of ``categories`` may be another column of lists,
-    and means all that it names. ``also_yes`` are further spellings of 1. Features of neutral pairs are yes or no, and
-    null for other pairs, whatever the file has there.
+    is named in the column ``categories``, a JSON list or ``a|b``. If ``categories`` has one entry, it may be another
+    column of lists, and means all names in it. ``also_yes`` are further spellings of 1. Features of neutral pairs are
+    yes or no, and null for other pairs, whatever the file has there.
     """
     from acidtest.text.taxonomy import NEUTRAL_FEATURES
 
@@ -178,7 +178,7 @@ def read_categories(pairs: Suite, categories: Sequence[str] = (), *, also_yes: C
         _refuse_other_values(pairs, column, {*_YES, *_NO, *_NOT_ASKED}, problem)
         yes, no = (_cell_text(column).is_in(list(spellings)) for spellings in (_YES, _NO))
         features[name] = _of_neutral(yes, no).alias(name)
-    # Answers to the questionnaire for neutral pairs have features among the categories.
+    # Answers to the questionnaire for neutral pairs list features among the categories.
     for name in [name for name in NEUTRAL_FEATURES if name in by_category and name not in categories]:
         is_marked = by_category.pop(name)
         features.setdefault(name, _of_neutral(is_marked, ~is_marked).alias(name))
@@ -191,7 +191,7 @@ def read_categories(pairs: Suite, categories: Sequence[str] = (), *, also_yes: C
 
 
 def _category_columns(pairs: Suite, categories: Sequence[str]) -> dict[str, str]:
-    """The column of each category; empty where one column lists them."""
+    """The column of each category; empty where a single column lists the categories."""
     from acidtest.text.taxonomy import taxonomy as taxonomy_nodes
 
     known = list(pairs.card.columns)
@@ -234,7 +234,7 @@ def _of_neutral(yes: pl.Expr, no: pl.Expr) -> pl.Expr:
 
 
 def _read_list_column(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.Expr]:
-    """Categories that one column lists, in the order of ``categories`` or of the taxonomy."""
+    """Whether a row's list names each category, in the order of ``categories`` or of the taxonomy."""
     from acidtest.text.taxonomy import taxonomy as taxonomy_nodes
 
     nodes = taxonomy_nodes()
@@ -251,7 +251,7 @@ def _read_list_column(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.E
             problem = f"{unknown[0]!r} is not {'among --categories' if categories else expected}"
             raise _cell_error(pairs, _LIST_COLUMN, cell, problem)
         marked[cell] = {spellings[_normalise(name)] for name in names}
-    # Nodes that the paper did not annotate or asked of neutral pairs only become columns only where they are used.
+    # Nodes that the paper did not annotate, or annotated on neutral pairs only, become columns where a row has them.
     optional = {node.name for node in nodes if not node.annotated or node.kind == "feature"} - set(categories)
     used = [name for name in known if name not in optional or any(name in names for names in marked.values())]
     value = pl.col(_LIST_COLUMN).fill_null("")
@@ -259,7 +259,7 @@ def _read_list_column(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.E
 
 
 def _use_list_column(pairs: Suite, column: str) -> tuple[Suite, list[str]]:
-    """The pairs with a column of lists as ``categories``, and the names in it."""
+    """The pairs with a column of lists copied to ``categories``, and the names in it."""
     card = replace(pairs.card, columns={**pairs.card.columns, _LIST_COLUMN: "list"})
     frame = pairs.frame.with_columns(pl.col(column).alias(_LIST_COLUMN))
     cells = frame.select(pl.col(_LIST_COLUMN).drop_nulls().unique(maintain_order=True)).collect().to_series()
@@ -294,7 +294,7 @@ def _refuse_other_values(pairs: Suite, column: str, known: Collection[str], prob
 
 
 def _cell_error(pairs: Suite, column: str, value: str, problem: str) -> AcidtestError:
-    """The error with the line of the file that has the first cell of a value, whatever its case."""
+    """The error for a value, with the line of the first cell that holds it; case is ignored."""
     from acidtest.io.columns import row_error
     from acidtest.io.tables import flatten, read_table
 

@@ -1,4 +1,4 @@
-"""Suite ``stress/antonymy``: a sentence and itself with a word turned into its opposite."""
+"""Suite ``stress/antonymy``: a sentence paired with a copy in which one word is replaced by its antonym."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
 
 @dataclass
 class WordReversal:
-    """Turns words into their opposites batch by batch; a sentence that comes again is skipped."""
+    """Replaces words by their antonyms batch by batch; repeated sentences are skipped."""
 
     draws: Draws
     wsd: Wsd
@@ -70,7 +70,7 @@ class WordReversal:
     _seen: SeenDigests = field(default_factory=SeenDigests)
 
     def reverse_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """The columns of the corpus but labels, certainty and trees, those of the suite, and variant."""
+        """A row for each replaced word, with the columns of the corpus, those of the suite, and ``variant``."""
         from acidtest.text.antonyms import replace_by_antonyms
         from acidtest.text.tokens import sentences
 

@@ -1,6 +1,6 @@
 """Suites ``stress/negation``, ``word-overlap``, ``length-mismatch`` and ``ladder``: sentences joined with a tautology.
 
-The label stays, because a sentence and a truth say what the sentence says.
+The label stays, because a tautology adds nothing to what a sentence says.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _FINAL = ".!?,;:…。！？"
 _SPACE = " \t\n\r\f\v\u00a0"
 # "in the U.S." and "at 9 a.m." end in a period that is part of the word.
 _ABBREVIATED = r"(?:\b(?:\p{L}\.){2,}|\b(?:etc|Inc|Corp|Co|Ltd|Jr|Sr|Mr|Mrs|Ms|Dr|St|Ave|Rd|vs|Mt|Ph\.D)\.)\s*$"
-# Where a Penn tree can go on: before its final punctuation, or else the brackets that close sentence and root.
+# Where a Penn tree can be extended: before its final punctuation, else before the brackets of sentence and root.
 _END_OF_SENTENCE = r"((?:\s*\([.,:] [^\s()]+\))+\)*\s*|\)\)\s*)$"
 _TAIL = 80
-"""How many characters at the end of a tree are searched for its end: much faster than all of them."""
+"""Only so many last characters of a tree are searched for ``_END_OF_SENTENCE``, which is much faster."""
 _BREAK = (
     r",? ((?:in|on|at|by|for|from|with|without|under|over|after|before|during|since|while|when|where|although|because|"
     r"until|between|among|behind|beside|near|into|onto|through|across)\b)"
@@ -160,19 +160,19 @@ class Tautology:
     """A statement that is always true, with its trees, all without a final period."""
 
     name: str
-    """That of a packaged one; for a user's own, ``own`` and a digest of its text."""
+    """The name of a packaged one; for a user's statement, ``own`` and a digest of its text."""
     text: str
     parse: str
     binary_parse: str
 
     @property
     def argument(self) -> str:
-        """What asks for it: its name, or the text of a user's own."""
+        """The value of ``--tautology`` that selects it: a packaged name, or the text of a user's statement."""
         return self.name if self.name in tautologies()["name"] else self.text
 
 
 def read_tautology(wanted: str) -> Tautology:
-    """One of the packaged tautologies by name, or a user's own by its text."""
+    """A packaged tautology, by its name or text, or any statement of a user's as one."""
     for row in tautologies().iter_rows(named=True):
         if wanted in (row["name"], row["text"]):
             return Tautology(row["name"], row["text"], row["parse"], row["binary_parse"])
@@ -182,7 +182,7 @@ def read_tautology(wanted: str) -> Tautology:
         known = ", ".join(tautologies()["name"])
         several = "; acidtest run takes several, separated by commas" if "," in wanted else ""
         raise AcidtestError(f"--tautology: {wanted!r} is neither a statement nor the name of one ({known}){several}")
-    # A user's sentence has no tree: its words stand side by side, and in the binary form each joins what follows.
+    # A user's statement has no tree: it gets a flat Penn tree and a right-branching binary tree.
     text = " ".join(words)
     leaves = [re.sub(r"[()]", lambda match: "-LRB-" if match[0] == "(" else "-RRB-", word) for word in words]
     flat = "(S " + " ".join(f"(X {leaf})" for leaf in leaves) + ")"
@@ -190,7 +190,7 @@ def read_tautology(wanted: str) -> Tautology:
 
 
 def tautologies() -> pl.DataFrame:
-    """The packaged tautologies: name, text, trees, whether there is a negation in it, and where it comes from."""
+    """The packaged tautologies: name, text, trees, whether there is a negation, source."""
     from acidtest.io.wordlists import packaged_table
 
     return packaged_table("stress/tautologies.tsv")
@@ -203,14 +203,14 @@ def _right_branching(parts: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Distraction:
-    """A tautology joined to a sentence with "and", some number of times, at some place; and in which sentences."""
+    """How to join a tautology to sentences with "and": how often, at which place, in which sentences."""
 
     tautology: Tautology
     repetitions: int = 1
     place: Place = "end"
     side: Side = "hypothesis"
     faithful: bool = False
-    """As the script released with the paper does: before the first ``.``, ``!`` or ``?``, and the rest is lost."""
+    """Insert before the first ``.``, ``!`` or ``?`` and drop what follows it, as the paper's script does."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.repetitions <= _MOST_REPETITIONS:
@@ -235,11 +235,11 @@ class Distraction:
         )
 
     def fits(self, text: pl.Expr) -> pl.Expr:
-        """Whether a text has the place: a preposition or conjunction inside, for the middle; the others always are."""
+        """Whether a text has the place: the middle needs a preposition or conjunction, start and end always fit."""
         return text.str.contains(_BREAK) if self.place == "middle" else pl.lit(True)
 
     def text(self, text: pl.Expr) -> pl.Expr:
-        """The text with the tautology; taking it out again gives the text back, but for ``faithful``."""
+        """The text with the tautology inserted; only ``faithful`` drops any of the text."""
         statement = self.tautology.text
         appended = f" and {statement}" * self.repetitions
         if self.faithful:
@@ -254,13 +254,13 @@ class Distraction:
         return pl.concat_str(body, pl.lit(appended), text.str.strip_prefix(body))
 
     def parse(self, parse: pl.Expr, text: pl.Expr) -> pl.Expr:
-        """The Penn tree of ``text`` with the tautology's among the parts of the sentence; null but at the end."""
+        """The Penn tree of ``text`` with the tautology's tree inside the sentence; null unless ``place`` is the end."""
         end = parse.str.tail(_TAIL).str.extract(_END_OF_SENTENCE)
         added = f" (CC and) {self.tautology.parse}" * self.repetitions
         return self._only_whole(pl.concat_str(parse.str.strip_suffix(end), pl.lit(added), end).fill_null(parse), text)
 
     def binary_parse(self, parse: pl.Expr, text: pl.Expr) -> pl.Expr:
-        """The binary tree of ``text`` with the tautology's; null but at the end."""
+        """The binary tree of ``text`` joined with the tautology's tree; null unless ``place`` is the end."""
         tree = _right_branching([f"( and {self.tautology.binary_parse} )"] * self.repetitions)
         marked = parse.str.strip_chars_end(")" + _SPACE)
         before = marked.str.strip_chars_end(_FINAL)
@@ -270,14 +270,14 @@ class Distraction:
         return self._only_whole(pl.when(before.str.ends_with(" ") & (mark != "")).then(joined).otherwise(last), text)
 
     def _only_whole(self, parse: pl.Expr, text: pl.Expr) -> pl.Expr:
-        """The tree, null where the tautology does not stand at the end or the text was cut short."""
+        """The tree, or null where ``place`` is not the end or ``faithful`` dropped part of the text."""
         if self.place != "end":
             return pl.lit(None, dtype=pl.String)
         return pl.when(text.str.contains(r"[.!?].*\S")).then(None).otherwise(parse) if self.faithful else parse
 
 
 def _insert_in_the_middle(text: pl.Expr, added: str) -> pl.Expr:
-    """Set before the first preposition or conjunction after the middle, else the last before it."""
+    """Insert ``added`` before the first preposition or conjunction after the middle, else before the last one."""
     half = text.str.len_chars() // 2
     left, right = text.str.slice(0, half), text.str.slice(half)
     # In a replacement a dollar sign would mean a group.
@@ -288,7 +288,7 @@ def _insert_in_the_middle(text: pl.Expr, added: str) -> pl.Expr:
 
 
 def _body(text: pl.Expr) -> pl.Expr:
-    """The text up to its final punctuation; up to its end where that is within quotation marks or part of a word."""
+    """The text without its final punctuation, unless that is within quotation marks or part of an abbreviation."""
     bare = text.str.strip_chars_end(_FINAL + _SPACE)
     # "in the U.S." keeps its period, "in the U.S.!" keeps it too and loses the exclamation mark.
     before_marks = text.str.strip_chars_end(_FINAL.replace(".", "") + _SPACE)
@@ -303,7 +303,7 @@ def _body(text: pl.Expr) -> pl.Expr:
 
 
 def _uncapitalised(text: pl.Expr) -> pl.Expr:
-    """Text that goes on a sentence: its first word small, where it is one that is not a name."""
+    """The text to continue a sentence: its first word in lower case where it is in the list of openers, so no name."""
     from acidtest.io.wordlists import word_list
 
     openers = "|".join(word.capitalize() for word in sorted(word_list("openers")))

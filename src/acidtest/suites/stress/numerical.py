@@ -116,7 +116,7 @@ def _draw_premises(corpus: Statements, request: Request, draws: Draws) -> Iterat
 
 
 def _parts(corpus: Statements) -> Iterator[pl.DataFrame]:
-    # Rows take much less memory in a frame than as dictionaries, so few are turned into those at once.
+    # Rows take much more memory as Python objects than in a frame, so only a few are converted at once.
     return (part for batch in corpus.rows.batches() for part in batch.iter_slices(_BATCH_ROWS))
 
 
@@ -126,20 +126,20 @@ class NumberChange:
 
     quantity: Quantity
     number: Decimal
-    """Another number; bounded, the sentence entails it."""
+    """Another number; the sentence entails itself with ``bound`` and this number."""
     false_pools: Sequence[Sequence[Decimal]]
-    """Numbers that contradict the sentence without a bound: a pool is drawn first, then a number of it."""
+    """Numbers that contradict the sentence without a bound: a pool is drawn first, then a number from it."""
     false_bounds: Sequence[Bound] = ()
-    """Bounds that contradict the sentence before the quantity itself; that of the other number where there are none."""
+    """Bounds that contradict the sentence when set before its own quantity; if empty, ``bound`` is used."""
 
     @property
     def bound(self) -> Bound:
-        """The bound that makes the other number follow from the sentence."""
+        """The bound with which the sentence entails the other number: five are more than three."""
         return "more than" if self.number < self.quantity.value else "less than"
 
 
 def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[tuple[str, ...]]:
-    """Three rows for each sentence. Its draws are keyed by its text, so they do not depend on the others."""
+    """Three rows for each sentence. Draws are keyed by its text, so they do not depend on other sentences."""
     keys = digests(sentences)
     bits = {slot: draws.bits(keys, slot).tolist() for slot in _SLOTS}
     for row, (sentence, group) in enumerate(zip(sentences, hexadecimal(keys), strict=True)):
@@ -156,9 +156,9 @@ def _change_quantity(sentence: str, bits: Bits) -> NumberChange:
     lower, higher = (alternatives(quantity, higher=higher) for higher in (False, True))
     pools = [pool for pool in (lower, higher) if pool]
     number = _draw(_draw(pools, bits["pool"]), bits["number"])
-    # Who has five apples has three, too; who paid $5 did not pay $3.
+    # A lower count is no contradiction (who has five apples has three, too), a lower amount is ($5, not $3).
     false_pools = [pool for pool in pools if pool is higher or not _is_count(quantity)]
-    # Two can only be bounded from above, and most sentences count two: any other bound here would give the label away.
+    # No false_bounds: two, the commonest count, is entailed only with "less than"; "more than" would leak the label.
     return NumberChange(quantity, number, false_pools)
 
 
@@ -172,14 +172,14 @@ def _change_first_digit(sentence: str, bits: Bits) -> NumberChange:
 
 
 def _pairs(sentence: str, change: NumberChange, bits: Bits) -> Iterator[tuple[str, ...]]:
-    """The entailed pair, the contradicted one, and the entailed one flipped: the first of ``_ROW_COLUMNS``."""
+    """The entailed pair, the contradicted one and the entailed one flipped, as the first six of ``_ROW_COLUMNS``."""
     from acidtest.text.quantities import replace_number, write_like
 
     quantity, bound = change.quantity, change.bound
     new = write_like(quantity, change.number)
     bounded = replace_number(sentence, quantity, new, bound)
     yield sentence, bounded, "entailment", bound, new, _certainty(quantity, bound, exact="less than")
-    # With equal chances another number, where there is one, or a bound before the same number.
+    # With equal probability, another number, if there is one, or a false bound before the same number.
     if _draw((True, False), bits["contradiction"]) and change.false_pools:
         other = write_like(quantity, _draw(_draw(change.false_pools, bits["other pool"]), bits["other number"]))
         text = replace_number(sentence, quantity, other)

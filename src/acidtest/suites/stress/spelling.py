@@ -30,9 +30,9 @@ Target = Literal["any", "content", "function"]
 _COLUMNS: dict[str, Kind] = {"edit": "factor", "target": "factor", "word": "text", "misspelling": "text"}
 _TREES = ("hypothesis_parse", "hypothesis_binary_parse")
 _BLOCK_ROWS = 7_000
-"""Pairs changed at a time; rows do not depend on it.
+"""Pairs misspelt at a time; the rows made do not depend on it.
 
-Smaller blocks spend their time on calls; after larger ones malloc returns its memory and has to request it again.
+Smaller blocks are slowed by calls, larger ones by malloc, which returns their memory and requests it again.
 """
 
 # Naik et al. (2018), table 8.
@@ -45,7 +45,7 @@ _PUBLISHED: tuple[tuple[Edit, Target], ...] = (
 _CONTENT_TAGS = ("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS")
 _FUNCTION_TAGS = ("CC", "PRP", "PRP$", "WP", "WP$")
 _SHARED_TAGS = {"DT": "article", "IN": "subordinator", "NN": "indefinite"}
-"""Tags that function words of a kind share with other words: treebanks tag the pronoun "everyone" as a noun."""
+"""By tag: the kind of function words that share it with other words. Treebanks tag the pronoun "everyone" as a noun."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SpellingVariant:
 
     @property
     def name(self) -> str:
-        """The end of the ids of its rows."""
+        """The suffix of the ids of its rows."""
         return f"{self.edit}-{self.target}-{self.edits}" + ("-nonword" * self.nonwords)
 
 
@@ -72,7 +72,7 @@ class Misspeller:
     tagger: str
 
     def misspell(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """The pairs once for each variant that their hypothesis has words for, the rows of one pair side by side."""
+        """A row for each pair and each variant for which its hypothesis has words; the rows of a pair are adjacent."""
         from acidtest.text.letters import align_leaves
         from acidtest.text.misspelling import misspell
 
@@ -104,7 +104,7 @@ class Misspeller:
         return pl.concat(parts).sort("order").drop("order")
 
     def _words(self, texts: pl.Series) -> dict[Target, WordSpans]:
-        """The words of texts by target; texts are only tagged where a variant needs it."""
+        """The words of texts by target; texts are tagged only where a variant needs it."""
         from acidtest.text.letters import find_words
         from acidtest.text.tagging import tag_texts
 
@@ -174,7 +174,7 @@ def spelling(
 def _misspell_pairs(pairs: Suite, misspeller: Misspeller, request: Request) -> pl.LazyFrame:
     """The rows of all variants, made block by block when they are read.
 
-    When all pairs have been read once, how many of them each variant left out is logged.
+    When all pairs have been read once, it logs how many of them each variant left out.
     """
     total = min(request.n or pairs.card.rows, pairs.card.rows)
     read, rows_by_variant = 0, Counter[str]()

@@ -1,6 +1,6 @@
 """Suites ``swaps/antonyms-in-situ`` to ``swaps/antonyms-proxy``: two related words swapped, or one replaced.
 
-After Sanchez Carmona et al. (2018). The table of the suites, and how each makes changed pairs from those of a corpus.
+After Sanchez Carmona et al. (2018). Holds the table of suites and the functions that change the pairs of a corpus.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from acidtest.text.swaps import Swaps
 
 _PROXY_LEAST = 10
-"""How often a proxy must stand on one side of the training file: the paper's t."""
+"""How often a proxy must occur on one side of the training file: the paper's t."""
 
 _OTHER_SIDE = {"premise": "hypothesis", "hypothesis": "premise"}
 _TEXT_COLUMNS = ("premise", "hypothesis", "premise_word", "hypothesis_word")
 _INVERSE = {"antonym": "antonym", "synonym": "synonym", "hyponym": "hypernym", "hypernym": "hyponym"}
-"""What the second of two words is to the first, by what the first is to the second."""
+"""The relation of the second of two words to the first, by the relation of the first to the second."""
 _LABELS = {"hyponym": "entailment", "hypernym": "neutral"}
-"""What follows in an upward place, by what the premise's word is to the hypothesis's."""
+"""The label in an upward-monotone place, by the relation of the premise's word to the hypothesis's word."""
 
 
 SWAP_SUITES = (
@@ -130,7 +130,7 @@ for _suite in SWAP_SUITES:
 
 
 def _frequent_words(request: Request, train: str, least: int) -> frozenset[str]:
-    """The words that stand ``least`` times on one side of the training file."""
+    """The words that occur at least ``least`` times on one side of the training file."""
     from acidtest.text.corpora import read_corpus
     from acidtest.text.swap_pairs import side_counts
     from acidtest.text.swaps import starter_training
@@ -143,7 +143,7 @@ def _frequent_words(request: Request, train: str, least: int) -> frozenset[str]:
 
 
 def _swap_in_situ(part: pl.DataFrame, swaps: Swaps, *, tagger: str, derives_gold: bool) -> pl.DataFrame:
-    """Premise and hypothesis as they are, and with the words swapped."""
+    """Each pair as it is, as the control, and with the two words swapped."""
     rows = _join_words(part, swaps).with_columns(
         *(pl.col(name).alias(f"control_{name}") for name in _TEXT_COLUMNS),
         *(pl.col(f"swapped_{name}").alias(f"changed_{name}") for name in _TEXT_COLUMNS),
@@ -159,7 +159,7 @@ def _swap_in_situ(part: pl.DataFrame, swaps: Swaps, *, tagger: str, derives_gold
 
 
 def _swap_ex_situ(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, tagger: str, derives_gold: bool) -> pl.DataFrame:
-    """The sentence of one side, drawn at random, on both sides with either word."""
+    """The sentence of a randomly drawn side with one word as premise, with the other as hypothesis; and swapped."""
     rows = _join_words(part, swaps)
     keys = digests(rows["id"], rows["premise_lemma"], rows["hypothesis_lemma"], rows["pos"])
     rows = rows.with_columns(first=pl.Series(draws.choices(keys, 2, "context") == 0, dtype=pl.Boolean))
@@ -186,7 +186,7 @@ def _swap_ex_situ(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, tagger: str
 
 
 def _join_words(part: pl.DataFrame, swaps: Swaps) -> pl.DataFrame:
-    """The pairs of sentences with the words found in them, a row for each two words."""
+    """The pairs with the words found in them, a row for each pair of words."""
     rows = part[swaps.frame["row"]].hstack(swaps.frame.drop("row"))
     return rows.with_columns(
         variant=pl.lit("swapped"),
@@ -198,9 +198,9 @@ def _join_words(part: pl.DataFrame, swaps: Swaps) -> pl.DataFrame:
 
 
 def _is_upward(rows: pl.DataFrame, tagger: str, *, context: pl.Expr, sure: pl.Expr) -> pl.Series:
-    """Whether both words stand once, and in a place of the context that is known to be upward.
+    """Whether both words occur once, and the place in the context is known to be upward-monotone.
 
-    The other word must stand in a form that fits there: *a pizza* does not become *a food*.
+    The form of the other word must fit there: *a pizza* does not become *a food*.
     """
     from acidtest.text.monotonicity import fits_beside, reveals_sex
     from acidtest.text.sentences import Sentences
@@ -230,19 +230,19 @@ def _derived_label(relation: str) -> pl.Expr:
 
 
 def _comparable(text: str) -> pl.Expr:
-    """A sentence for comparison: in lower case, without spaces around it and the stop at its end."""
+    """A sentence for comparison: in lower case, with single spaces, without spaces and stops at its ends."""
     return pl.col(text).str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars(" .")
 
 
 def _select(rows: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
-    """The columns of the corpus, those a suite is made of, and swap."""
+    """The columns of the corpus, ``WORKING_COLUMNS`` as far as present, and ``swap``."""
     return rows.select(*part.columns, *(name for name in WORKING_COLUMNS if name in rows.columns), "swap")
 
 
 def _replace_by_proxies(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, known: frozenset[str]) -> pl.DataFrame:
     """Each contradiction twice: with a proxy in the premise, and with one in the hypothesis.
 
-    A proxy is a relative of the other side's word that is among the ``known`` words.
+    A proxy is a synonym, hypernym or hyponym of the other side's word, and one of the ``known`` words.
     """
     rows = part[swaps.frame["row"]].hstack(swaps.frame.drop("row", "relation")).with_row_index("number")
     sides = [_replace_side(rows, side, known, draws) for side in _OTHER_SIDE]
@@ -250,7 +250,7 @@ def _replace_by_proxies(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, known
 
 
 def _replace_side(rows: pl.DataFrame, side: str, known: frozenset[str], draws: Draws) -> pl.DataFrame:
-    """The pairs with a proxy on one side, one each, where there is any."""
+    """The pairs with one randomly drawn proxy on a side; pairs without any proxy are left out."""
     other = _OTHER_SIDE[side]
     proxies = [(row["number"], *proxy) for row in rows.iter_rows(named=True) for proxy in _proxies(row, side, known)]
     schema = {"number": rows.schema["number"]} | dict.fromkeys(("relation", "word", "text"), pl.String())
@@ -275,7 +275,7 @@ def _replace_side(rows: pl.DataFrame, side: str, known: frozenset[str], draws: D
 
 
 def _proxies(row: Mapping[str, Any], side: str, known: frozenset[str]) -> list[tuple[str, str, str]]:
-    """Every proxy for one side: what the premise's word is to the hypothesis's then, the proxy, and the new text."""
+    """Every proxy for one side: the relation of the premise's word to the hypothesis's, the proxy, the new text."""
     from acidtest.text.inflection import inflect
     from acidtest.text.swap_pairs import proxy_words
     from acidtest.text.swaps import Occurrence, rewrite_occurrences

@@ -1,4 +1,4 @@
-"""Swapped pairs with their controls, and gold that is derived, asked of people or assumed."""
+"""Makes suites of swapped pairs with their controls; gold is derived, asked of people or assumed."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ WORKING_COLUMNS = (
     "pair",
     "variant",
 )
-"""Columns of rows before they are a suite: those of control and changed pair, the two lemmas, and the ends of ids."""
+"""Columns of intermediate rows: those of control and changed pair, the two lemmas, and the suffixes of ids."""
 
 _ROW_KEY = ("id", "pair", "variant")
 _GIVEN, _DERIVED, _ASKED, _ASSUMED, _WAITING = "given", "derived", "asked", "assumed", "waiting"
-"""States of a pair: whether its gold is the corpus's, derived, people's, assumed or still to be asked."""
+"""States of a pair: its gold is from the corpus, derived, from people, assumed, or still to be asked."""
 _CERTAINTIES = {_DERIVED: "logical", _ASKED: "human", _ASSUMED: "assumed"}
 
 
@@ -75,7 +75,7 @@ class SwapOptions:
             raise FileError(self.train, "there is no such training file; check --train")
 
     def arguments(self, request: Request) -> dict[str, Argument]:
-        """The arguments of the card, files by their names."""
+        """The arguments for the card; files are given by name, without their folder."""
         from acidtest.text.tagging import tagger
 
         arguments: dict[str, Argument] = {
@@ -90,15 +90,15 @@ class SwapOptions:
 
 
 PairChange = Callable[[pl.DataFrame, "Swaps"], pl.DataFrame]
-"""From pairs of the corpus and the words found in them to rows with ``WORKING_COLUMNS`` and ``swap``.
+"""Turns pairs of the corpus and the words found in them into rows with ``WORKING_COLUMNS`` and ``swap``.
 
-A null label has to be asked.
+A null label means that people have to be asked. The states are added later.
 """
 
 
 @dataclass(frozen=True)
 class SwapSuite:
-    """A suite of swapped words: which words, in which sentences, and what is said of it."""
+    """A suite of swapped words: the relation of the words, the sentences they are put in, and its description."""
 
     name: str
     relation: Relation
@@ -117,7 +117,7 @@ class SwapSuite:
 def make_suite(
     suite: SwapSuite, request: Request, options: SwapOptions, change: PairChange, arguments: Mapping[str, Argument]
 ) -> Suite:
-    """The swapped pairs of a corpus whose gold is known; with ``ask``, those whose gold is not."""
+    """The swapped pairs of a corpus whose gold is known; with ``ask``, those that people have to be asked about."""
     from acidtest.text.swap_pairs import load_pairs
     from acidtest.text.swaps import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
 
@@ -165,22 +165,22 @@ class WordSwapping:
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: SeenDigests = field(default_factory=SeenDigests)
     _used: set[int] = field(default_factory=set)
-    """Digests of the answered pairs that were made."""
+    """Digests of the pairs made so far that people have answered."""
 
     def note_leftovers(self, request: Request) -> None:
-        """Say which of the answered pairs were made."""
+        """Record which rows of the file of answers were used."""
         if self.answers is not None:
             answered = frozenset(digests(self.answers["premise"], self.answers["hypothesis"]).tolist())
             request.leftovers.note(self.options.answers, rows=answered, used=frozenset(self._used))
 
     def swap(self, part: pl.DataFrame) -> pl.DataFrame:
-        """The columns of the corpus, ``WORKING_COLUMNS`` and swap; id is that of the corpus."""
+        """Rows with the columns of the corpus, including its id, ``WORKING_COLUMNS`` and ``swap``."""
         from acidtest.text.swaps import swaps as find_swaps
 
         swaps = find_swaps(part["premise"], part["hypothesis"], self.words, tagger=self.options.tagger)
         self.left_out.update(swaps.left_out)
         rows = self.change(part, swaps)
-        # Three hypotheses of one premise may give the same pair.
+        # Several hypotheses of one premise may give the same pair.
         texts = ("control_premise", "control_hypothesis", "changed_premise", "changed_hypothesis", "lemmas")
         rows = rows.filter(self._seen.new(digests(*(rows[name] for name in texts))))
         rows = rows.with_columns(control_state=pl.lit(_GIVEN))
@@ -207,7 +207,7 @@ class WordSwapping:
         return rows.drop("_label", "_verdict", strict=False)
 
     def cap(self, rows: Rows, draws: Draws) -> pl.DataFrame:
-        """At most ``most`` rows of each two words: digests of row and source, draws, states, and if gold is known."""
+        """At most ``most`` rows of each pair of words: digests, draws, states, and whether gold is known."""
         columns = ("lemmas", "control_state", "changed_state")
         empty = pl.DataFrame(schema=dict.fromkeys(("id", *WORKING_COLUMNS), pl.String))
         frame = pl.concat(
@@ -257,7 +257,7 @@ def _with_controls(
     known = dict(pairs.card.columns)
     kinds = (travelling_columns(known, request.keep) if suite.situation == "ex situ" else known) | _SWAP_COLUMNS
     names = [*COLUMNS, *kinds]
-    # A pair with a proxy on either side has one control.
+    # The pair with a proxy in the premise and that with one in the hypothesis share a control.
     controls = _select_side(rows, "control").select(names).unique("id", keep="first", maintain_order=True)
     is_same = pl.col("control_label") == pl.col("changed_label")
     gold_changed = pl.when(is_same).then(pl.lit("no")).otherwise(pl.lit("yes"))
