@@ -118,8 +118,8 @@ def wordnet(argument: str) -> Rule:
     """The WordNet baseline of Glockner et al. (2018): a label from the one word or expression that was replaced.
 
     Entailment if the premise's word is a synonym or hyponym of the one that replaces it, neutral if it is a hypernym,
-    contradiction if the two are antonyms or co-hyponyms. Identical sentences are entailment. There is no
-    answer for words without a relation, or if the sentences differ by more than one replacement.
+    contradiction if the two are antonyms or co-hyponyms. Sentences without a difference are entailment. There is no
+    answer for words without a relation, or if the difference is not a single replacement.
     """
     from acidtest.text.alignment import replaced_words
     from acidtest.text.word_relations import word_relations
@@ -141,7 +141,7 @@ def wordnet_aligned(argument: str) -> Rule:
 
     1. One sentence is negated and the other is not: contradiction if rule 4 would say entailment, else neutral.
     2. A word has an antonym or an exclusive co-hyponym in the premise: contradiction.
-    3. A word has neither itself, nor a synonym, nor a hyponym in the premise: neutral.
+    3. A word has no equal, synonym or hyponym in the premise: neutral.
     4. Otherwise entailment.
 
     A hypothesis without content words is neutral, unless it equals the premise. Word order is ignored.

@@ -68,7 +68,7 @@ def max_entail(rows: Probabilities) -> Probabilities:
 
 
 def any_contradict(rows: Probabilities) -> Probabilities:
-    """The answer of the highest contradiction of any chunk, if above 0.5; else that of the highest entailment."""
+    """The answer to the chunk with the highest contradiction if that is above 0.5, else with the highest entailment."""
     contradicting = int(rows[:, 2].argmax())
     chosen = contradicting if rows[contradicting, 2] > 0.5 else int(rows[:, 0].argmax())
     return np.asarray(rows[chosen], dtype=np.float32)

@@ -15,7 +15,7 @@ from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenBatch, Toke
 from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier, choose_length
 
 CARD = "acidtest.json"
-"""The file beside a graph in which the exporter records its output labels, most tokens, and use of padding."""
+"""The file beside a graph in which the exporter records its labels, most tokens, and whether it may be padded."""
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -84,7 +84,7 @@ class OnnxModel(TokenClassifier):
         self._pads = False
         sample = self._sample()
         logits = self._logits(sample)
-        # Rounding to integers hides the effect of padding; the exporter tests it before rounding, for the card.
+        # Rounding to integers hides the effect of padding, so the card says what the exporter saw before rounding.
         known = None if structure.exact else card.pads
         self._pads = "attention_mask" in self._inputs if known is None else known
         if known is None and self._pads:

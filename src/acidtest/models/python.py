@@ -194,7 +194,7 @@ def _first_digest(module: str, current: str) -> str:
 
 
 class _NoFingerprintError(Exception):
-    """A model's code can have no fingerprint; the message says why."""
+    """A model's code cannot have a fingerprint; the message says why."""
 
 
 def _users_files(root: str) -> dict[str, Path]:

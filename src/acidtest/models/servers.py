@@ -55,7 +55,7 @@ _HEADERS = {"User-Agent": "acidtest", "Content-Type": _JSON, "Accept": _JSON, "A
 
 
 class RefusedRequestError(AcidtestError):
-    """A request that would be refused again: filtered, too long, or with a parameter that the server does not accept."""
+    """A request that would be refused again: filtered, too long, or with a parameter that the server does not take."""
 
     def __init__(self, message: str, problem: Literal["filtered", "too long", "bad"], *, reason: str = "") -> None:
         self.problem = problem

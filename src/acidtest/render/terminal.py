@@ -135,7 +135,7 @@ def _narrow_texts(table: Table, widths: Sequence[int], room: int) -> list[int]:
 def _column_width(
     table: Table, texts: Sequence[Sequence[CellText]], number: int, *, stacked: bool, heading: int
 ) -> int:
-    """The width of the widest cell, or of the heading if wider; the heading is folded at ``heading`` or more characters."""
+    """The width of the widest cell, or of the heading if wider; it is folded at ``heading`` characters or more."""
     cells = [text for row in texts for text in _lines(row[number], stacked=stacked)]
     words = [len(word) for word in _heading(table, number).split() if len(word) <= _WIDEST_WORD]
     lines = fold_name(_heading(table, number), max([heading, *words, *map(_width, cells)]))

@@ -164,7 +164,7 @@ def _packing_works() -> bool:
 
 @dataclass(frozen=True)
 class VarlenAttention:
-    """Attention of all pairs in one kernel call; ``ends`` are the offsets of all tokens, ``pairs`` of first tokens."""
+    """Attention in one kernel call; ``ends`` are offsets of pairs in all tokens, ``pairs`` in first tokens."""
 
     kernel: Callable[..., Any]
     heads: int

@@ -145,7 +145,7 @@ class NumpyEncoder:
         words = words - words.mean(axis=1, keepdims=True)
         places = places - places.mean(axis=1, keepdims=True)
         mixing = self.layers[0].mixing
-        # An only layer is also the last, which computes no projections of all tokens.
+        # A single layer is the last one, which needs no projections of all tokens.
         mixes = len(self.layers) > 1
         maps = [np.eye(self.width, dtype=np.float32), *([mixing.matrix] if mixes else [])]
         joined = np.concatenate(maps, axis=1) * norm.weight[:, None]

@@ -1,4 +1,4 @@
-"""ONNX graphs as files: find the graph that a spec names, read its structure without running it, and its tokenizer."""
+"""ONNX graphs as files: find the graph that a spec names, read its structure without running it, open its tokenizer."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class TokenBatch:
 class TokenizedPairs:
     """The tokens of pairs end to end, the shortest pair first.
 
-    ``rows`` are the original numbers of the pairs; ``truncated`` is in the original order.
+    ``rows`` are the original indices of the pairs; ``truncated`` is in the original order.
     """
 
     ids: Tokens
@@ -154,7 +154,7 @@ class TokenizesPairs(Protocol):
 class PairAssembler:
     """Assembles pairs from sentences, each tokenized once, and cuts them to ``longest`` tokens.
 
-    Only the premise is cut, unless the hypothesis leaves it no room: then both are.
+    Only the premise is cut, unless the hypothesis leaves it no room: then both may be.
     """
 
     template: PairTemplate

@@ -37,7 +37,7 @@ def choose_length(
 
 
 class TokenClassifier(ABC):
-    """A classifier of pairs of texts; ``prepare`` tokenizes and ``infer`` computes, each in its own thread."""
+    """A classifier of pairs of texts; ``prepare`` tokenizes and ``infer`` computes, if need be in different threads."""
 
     columns: tuple[str, ...] = ("premise", "hypothesis")
     probabilities = True
