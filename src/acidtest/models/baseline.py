@@ -17,10 +17,10 @@ from acidtest.core.model import MODELS, CompletedModel, Keep, Model
 from acidtest.text import heuristics
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.integer]]
-"""From premises and hypotheses to the numbers of their labels; that of ``OTHER`` comes after those."""
+"""Maps premises and hypotheses to indices into ``LABELS``; the index after the last stands for ``OTHER``."""
 
 OTHER = "other"
-"""The answer for words without a relation: none of the labels, so the pair is unanswered."""
+"""The answer for words without a relation: it is not a label, so the pair is unanswered."""
 
 LABEL_OF = {
     "synonym": "entailment",
@@ -68,7 +68,7 @@ def baseline(rest: str) -> Model:
 
 
 def majority(argument: str) -> Rule:
-    """One label for everything: entailment, the commonest in SNLI and MNLI, or the one named."""
+    """The same label for every pair: the one named, or entailment, the commonest in SNLI and MNLI."""
     label = argument or "entailment"
     if label not in LABELS:
         raise AcidtestError(f"baseline:majority:{label}: the label is {', '.join(LABELS[:-1])} or {LABELS[-1]}")
@@ -89,7 +89,7 @@ def overlap(argument: str) -> Rule:
 
 
 def subsequence(argument: str) -> Rule:
-    """Entailment when the hypothesis is a run of words of the premise, else neutral."""
+    """Entailment when the hypothesis is a sequence of consecutive words of the premise, else neutral."""
     return _entailment_where("subsequence", argument, heuristics.subsequence)
 
 
@@ -105,7 +105,7 @@ OPTIONS: Mapping[str, Any] = {"edges": 3, "similar": None, "antonyms": "indirect
 For edges the paper's text says 2; its table 4 is reproduced with 3.
 """
 REPLACEMENT_OPTIONS: Mapping[str, Any] = {**OPTIONS, "similar": "synonym", "first": "hyponym"}
-"""The reading of section 4.1 whose accuracies by category are nearest to table 4 (docs/baselines.md)."""
+"""The interpretation of section 4.1 whose accuracies by category come closest to table 4 (docs/baselines.md)."""
 
 _CHOICES = {
     "similar": ("synonym", "co-hyponym", "none"),
@@ -115,11 +115,11 @@ _CHOICES = {
 
 
 def wordnet(argument: str) -> Rule:
-    """The WordNet baseline of Glockner et al. (2018): the label of the one replaced word or expression.
+    """The WordNet baseline of Glockner et al. (2018): a label from the one word or expression that was replaced.
 
     Entailment if the premise's word is a synonym or hyponym of the one that replaces it, neutral if it is a hypernym,
-    contradiction if the two are antonyms or co-hyponyms. Sentences without a difference are entailed. No answer for
-    words without a relation, and where the difference is not a single replacement.
+    contradiction if the two are antonyms or co-hyponyms. Sentences without a difference are entailment. There is no
+    answer for words without a relation, or if the difference is not a single replacement.
     """
     from acidtest.text.alignment import replaced_words
     from acidtest.text.word_relations import word_relations
@@ -140,11 +140,11 @@ def wordnet_aligned(argument: str) -> Rule:
     """A rule for any pair: content words of the hypothesis are aligned with the premise, then four rules apply.
 
     1. One sentence is negated and the other is not: contradiction if rule 4 would say entailment, else neutral.
-    2. A word is opposed by an antonym or an exclusive co-hyponym in the premise: contradiction.
-    3. A word is left without the same word, a synonym or a hyponym in the premise: neutral.
+    2. A word has an antonym or an exclusive co-hyponym in the premise: contradiction.
+    3. A word has no equal, synonym or hyponym in the premise: neutral.
     4. Otherwise entailment.
 
-    A hypothesis without content words is neutral, unless it is the premise. Word order is ignored.
+    A hypothesis without content words is neutral, unless it equals the premise. Word order is ignored.
     """
     from acidtest.text.alignment import aligned_words
 
@@ -173,7 +173,7 @@ def wordnet_aligned(argument: str) -> Rule:
 
 
 def _parse_options(model: str, argument: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The options in ``edges=2,similar=synonym``, and the defaults of the others."""
+    """Options from a text such as ``edges=2,similar=synonym``, with defaults for those not given."""
     given: dict[str, Any] = {}
     for part in argument.split(",") if argument else ():
         name, equals, value = part.partition("=")
@@ -218,4 +218,4 @@ ABSTAINING = frozenset({"wordnet"})
 """Baselines that may leave a pair unanswered."""
 
 REVISIONS = {"wordnet": 2}
-"""Increase when a baseline answers differently, so that runs do not mix its answers with older ones."""
+"""Increase a number when the baseline's answers change, so that runs do not mix them with older ones."""

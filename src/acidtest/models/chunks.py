@@ -21,7 +21,7 @@ from acidtest.text.tokens import sentences
 Ints = npt.NDArray[np.int64]
 
 WORDS = 200
-"""Words of a chunk where the model does not count tokens."""
+"""Most words in a chunk, for a model that does not count tokens."""
 
 _SEPARATORS = 4
 """Special tokens around premise and hypothesis: RoBERTa has four, most models fewer."""
@@ -29,7 +29,7 @@ _SEPARATORS = 4
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """A model that counts tokens, and has a limit for both sentences with the special tokens around them."""
+    """A model that counts tokens; ``limit`` is the most that a pair may have, special tokens included."""
 
     limit: int | None
 
@@ -37,7 +37,7 @@ class CountsTokens(Protocol):
 
 
 def split_premises(model: Model, aggregation: str = "max-entail", *, words: int | None = None) -> Model:
-    """The model with premises that are too long for it split at the ends of sentences.
+    """Wrap a model so that premises too long for it are split at the ends of sentences.
 
     Too long means more than ``words`` words; without ``words``, more tokens than the model's limit, or more than
     ``WORDS`` words for a model without one.
@@ -59,8 +59,8 @@ def split_premises(model: Model, aggregation: str = "max-entail", *, words: int 
 def max_entail(rows: Probabilities) -> Probabilities:
     """The highest entailment and the highest contradiction of any chunk; neutral is the rest.
 
-    Where the two add up to more than 1, they are divided by their sum and the rest is 0. The answer to a single chunk
-    stays as it is.
+    Where the two add up to more than 1, they are divided by their sum and neutral is 0. A single chunk's answer does
+    not change.
     """
     entailment, contradiction = float(rows[:, 0].max()), float(rows[:, 2].max())
     combined = np.array([entailment, max(0.0, 1 - entailment - contradiction), contradiction])
@@ -68,7 +68,7 @@ def max_entail(rows: Probabilities) -> Probabilities:
 
 
 def any_contradict(rows: Probabilities) -> Probabilities:
-    """The answer to the chunk that contradicts most, if by more than one half; else to the one that entails most."""
+    """The answer to the chunk with the highest contradiction if that is above 0.5, else with the highest entailment."""
     contradicting = int(rows[:, 2].argmax())
     chosen = contradicting if rows[contradicting, 2] > 0.5 else int(rows[:, 0].argmax())
     return np.asarray(rows[chosen], dtype=np.float32)
@@ -81,10 +81,10 @@ AGGREGATIONS: Mapping[str, Callable[[Probabilities], Probabilities]] = {
 
 
 def overlapping_windows(sizes: Sequence[int], most: int) -> list[tuple[int, int]]:
-    """Runs of sentences (first, one past the last) of at most ``most`` words or tokens together.
+    """Ranges (start, stop) of consecutive sentences that have at most ``most`` words or tokens together.
 
-    The last sentence of a run is also the first of the next, unless it leaves no room there for another. A sentence
-    that is too long by itself is a run.
+    The last sentence of a range is also the first of the next, unless it leaves no room there for another. A sentence
+    that is too long by itself is a range of its own.
     """
     windows, start = list[tuple[int, int]](), 0
     while start < len(sizes):
@@ -102,7 +102,7 @@ def overlapping_windows(sizes: Sequence[int], most: int) -> list[tuple[int, int]
 
 @dataclass(frozen=True)
 class PreparedChunks:
-    """Prepared chunks; a pair is truncated where one of its chunks is."""
+    """Prepared chunks; pair ``i`` has chunks ``bounds[i]:bounds[i + 1]``, and is truncated if one of them is."""
 
     parts: list[Prepared]
     bounds: Ints
@@ -112,8 +112,8 @@ class PreparedChunks:
 class ChunkedModel:
     """A model that is asked about each chunk of a long premise with the whole hypothesis.
 
-    Hard labels stay hard: of an entailing and a contradicting chunk, ``max-entail`` follows the first. Chunks without
-    an answer are ignored; a pair is unanswered when all its chunks are.
+    If the model gives labels only, so does this one; where one chunk entails and another contradicts, ``max-entail``
+    then answers entailment. Chunks without an answer are ignored; a pair is unanswered when all its chunks are.
     """
 
     def __init__(self, model: Model, aggregation: str, words: int | None = None) -> None:
@@ -148,12 +148,12 @@ class ChunkedModel:
             self._model.check(suites)
 
     def usage(self) -> Mapping[str, float]:
-        """The usage of the model, the number of pairs that were split, and of their chunks."""
+        """The model's usage, the number of pairs that were split, and the number of their chunks."""
         usage = self._model.usage() if isinstance(self._model, CountsUsage) else {}
         return {**usage, "chunked pairs": self._pairs, "chunks": self._chunks}
 
     def _split_columns(self, columns: Sequence[Sequence[str]]) -> tuple[list[list[list[str]]], Ints]:
-        """The columns with chunks for premises, in batches, and the bounds of the chunks of each pair."""
+        """Batches of the columns with a row for each chunk, and the bounds of each pair's chunks."""
         place = {name: number for number, name in enumerate(self.columns)}
         chunks = self._split_premises(columns[place["premise"]], columns[place["hypothesis"]])
         counts = [len(parts) for parts in chunks]
@@ -191,7 +191,7 @@ class ChunkedModel:
         return [len(text.split()) for text in texts]
 
     def _combine(self, answers: Sequence[Probabilities], bounds: Ints) -> Probabilities:
-        # A function that answers with label names shows that only once it is called, and may lose its fingerprint then.
+        # Only a call shows whether a function returns label names; the call may also remove its fingerprint.
         self.probabilities = self._model.probabilities
         self.fingerprint = self._model.fingerprint and self.fingerprint
         values = np.concatenate([np.empty((0, 3), np.float32), *answers])
@@ -219,7 +219,7 @@ class PreparingChunkedModel(ChunkedModel):
         return self.infer(self.prepare(*columns))
 
     def prepare(self, *columns: Sequence[str]) -> PreparedChunks:
-        """The chunks of some pairs, prepared in parts of the model's batch size."""
+        """The chunks of these pairs, prepared in batches of the model's batch size."""
         batches, bounds = self._split_columns(columns)
         parts = [self._preparing.prepare(*part) for part in batches]
         cut = np.concatenate([np.empty(0, np.bool_), *(part.truncated for part in parts)])
@@ -233,7 +233,7 @@ class PreparingChunkedModel(ChunkedModel):
 def _split_sentences(texts: Sequence[str]) -> dict[str, list[tuple[int, int, str]]]:
     """The sentences of each text: start, end, and the sentence with the space before it.
 
-    Some tokenizers make tokens of that space.
+    Some tokenizers turn that space into a token.
     """
     split: dict[str, list[tuple[int, int, str]]] = {text: [] for text in texts}
     for number, start, end, _ in sentences(pl.Series(texts, dtype=pl.String)).iter_rows():

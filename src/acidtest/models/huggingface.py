@@ -32,20 +32,20 @@ from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenBatch, Toke
 from acidtest.models.encoders.token_classifiers import MOST_TOKENS, Floats, TokenClassifier, choose_length
 
 BATCH_SIZES = {"cuda": 8192, "mps": 512, "cpu": 512}
-"""Pairs that the engine passes at once, by kind of device; they are lost if it is killed."""
+"""Pairs that the engine passes in one call, by kind of device; their answers are lost if it is killed."""
 
 TOKEN_BUDGETS = {"cuda": 1 << 16, "mps": 1 << 14, "cpu": 1 << 12}
 """Tokens that go through the network at once, by kind of device."""
 
 NO_PADDING = -1
-"""The padding token of a model that has none."""
+"""Stands for the padding token of a model that has none."""
 
 TOLERANCES = {"float32": 1e-4, "bfloat16": 0.1, "float16": 0.02}
-"""How far logits computed flat may lie from the library's, relative to the largest of them or to 1."""
+"""How far logits, flat or with padding, may be from the library's without, relative to the largest or to 1."""
 
 
 class HuggingFaceModel(TokenClassifier):
-    """A sequence classifier of transformers on a device, or a plain encoder, which shows layers but cannot answer."""
+    """A sequence classifier of transformers on a device, or a plain encoder, which has layers but gives no answers."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class HuggingFaceModel(TokenClassifier):
         return tokens
 
     def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """For every layer, the maximum over a pair's tokens joined with the first token's state."""
+        """float32[layers, pairs, 2 * width]: the maximum over a pair's tokens, then the state of its first token."""
         tokens = self.prepare(*columns)
         width = 2 * self._model.config.hidden_size
         result = np.empty((len(self.layers), len(tokens.rows), width), dtype=np.float32)
@@ -129,7 +129,7 @@ class HuggingFaceModel(TokenClassifier):
         result = np.empty((len(tokens.rows), self._model.config.num_labels), dtype=np.float32)
         if not len(tokens.rows):
             return result, 0
-        # In some models a padding token in the text itself takes no position; the library handles that.
+        # In some models a padding token inside a text has no position of its own; only the library handles that.
         encoder = None if (tokens.ids == self._padding).any() else self._flat
         ids, types = self._copy_to_device(tokens)
 
@@ -176,7 +176,7 @@ class HuggingFaceModel(TokenClassifier):
         return on_device(tokens.ids, self._device), types
 
     def _pad(self, batch: TokenBatch, tokens: TokenizedPairs, ids: Any, types: Any | None) -> dict[str, Any]:
-        """The library's inputs for a batch; without a mask where nothing is padded, because kernels are faster so."""
+        """The library's inputs for a batch; no mask where nothing is padded, because kernels are faster without one."""
         torch = self._torch
         if batch.even:
             shape = (batch.count, batch.longest)
@@ -191,7 +191,7 @@ class HuggingFaceModel(TokenClassifier):
         return inputs
 
     def _choose_computation(self, encoder: FlatEncoder | None) -> None:
-        """Use padding, and the flat encoder, only where they agree with the library's logits without padding."""
+        """Use padding, or the flat encoder, only if its logits agree with the library's without padding."""
         self._flat: FlatEncoder | None = None
         self._pads = False
         tokens, tolerance = self._sample(), TOLERANCES[self._dtype]

@@ -15,24 +15,24 @@ from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenBatch, Toke
 from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier, choose_length
 
 CARD = "acidtest.json"
-"""The exporter's card of a graph: the labels of its outputs and the number of tokens it reads."""
+"""The file beside a graph in which the exporter records its labels, most tokens, and whether it may be padded."""
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 BATCH_SIZE = 512
-"""Pairs that the engine passes at once, which are lost if it is killed."""
+"""Pairs that the engine passes in one call; their answers are lost if it is killed."""
 
 TOKEN_BUDGETS = {"CPUExecutionProvider": 1 << 12, "CUDAExecutionProvider": 1 << 15}
 """Tokens that go through the graph at once."""
 
 DEFAULT_LENGTH = 512
-"""Tokens of a pair where no file of the folder gives a limit."""
+"""Most tokens in a pair where no file of the folder gives a limit."""
 
 OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"})
-"""Families that number positions from after the padding token."""
+"""Families whose positions start after the number of the padding token."""
 
 TOLERANCES = {True: 1e-3, False: 0.1}
-"""How far padding may move logits, relative to the largest or to 1: of exact graphs, and of others."""
+"""How far padding may change logits, relative to the largest or to 1, by whether the graph is exact."""
 
 LEAST_PROBABILITY = 1e-12
 """Smaller probabilities are raised to this before their logarithm is taken."""
@@ -40,7 +40,7 @@ LEAST_PROBABILITY = 1e-12
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What is needed of config.json, tokenizer_config.json and the exporter's card, whichever of them says it."""
+    """Fields read from config.json, tokenizer_config.json and the exporter's card; each file has some of them."""
 
     model_type: str | None = None
     pad_token_id: int | None = None
@@ -52,7 +52,7 @@ class GraphSettings:
 
 
 class OnnxModel(TokenClassifier):
-    """A graph in ONNX Runtime."""
+    """A sequence classifier whose graph runs in ONNX Runtime."""
 
     batch_size = BATCH_SIZE
 
@@ -67,7 +67,7 @@ class OnnxModel(TokenClassifier):
         label_map: str = "",
     ) -> None:
         structure = read_structure(graph)
-        # Integers are scaled to the largest value of a batch, so answers depend on what else is in it.
+        # Integers are scaled by the largest value in a batch, so an answer depends on what else is in it.
         self.independent = structure.exact
         self._last_step = structure.last
         self._runtime = _open_runtime(graph, threads, provider)
@@ -84,7 +84,7 @@ class OnnxModel(TokenClassifier):
         self._pads = False
         sample = self._sample()
         logits = self._logits(sample)
-        # Integers blur the effect of padding; the exporter has tried the graph before rounding, and its card says.
+        # Rounding to integers hides the effect of padding, so the card says what the exporter saw before rounding.
         known = None if structure.exact else card.pads
         self._pads = "attention_mask" in self._inputs if known is None else known
         if known is None and self._pads:
@@ -99,7 +99,7 @@ class OnnxModel(TokenClassifier):
 
     @property
     def pads(self) -> bool:
-        """Whether pairs may be padded to the length of longer ones beside them."""
+        """Whether a batch may mix lengths, with shorter pairs padded to the longest."""
         return self._pads
 
     def _compute(self, tokens: TokenizedPairs) -> tuple[Floats, int]:
@@ -120,7 +120,7 @@ class OnnxModel(TokenClassifier):
         try:
             (outputs,) = self._runtime.run([self._output], inputs)
         except Exception as error:
-            # The exceptions of the runtime have no other class in common.
+            # Exception is the only class that the runtime's exceptions have in common.
             text = " ".join(str(error).split())
             raise AcidtestError(f"{self.name}: ONNX Runtime cannot run the graph: {text[:300]}") from error
         values = np.asarray(outputs, dtype=np.float32)
@@ -215,7 +215,7 @@ def _find_output(graph: Graph, runtime: Any) -> str:
 
 
 def _output_names(graph: Graph, card: GraphSettings, config: GraphSettings, *, outputs: int) -> list[str]:
-    """The names of the outputs from the card or the configuration, otherwise numbers."""
+    """The names of the outputs from the card or the configuration, otherwise ``LABEL_0`` and so on."""
     names = card.id2label or config.id2label
     if names is None:
         return [f"LABEL_{number}" for number in range(outputs)]
@@ -228,7 +228,7 @@ def _output_names(graph: Graph, card: GraphSettings, config: GraphSettings, *, o
 
 
 def _find_length(graph: Graph, config: GraphSettings, *, card: GraphSettings, wanted: int) -> int:
-    """The number of tokens of a pair: as wanted, or the least that the files of the folder allow."""
+    """The most tokens in a pair: ``wanted``, or if that is 0 the least that the files of the folder allow."""
     positions = config.max_position_embeddings
     if positions and config.model_type in OFFSET_POSITIONS:
         positions -= (config.pad_token_id or 0) + 1
@@ -239,7 +239,7 @@ def _find_length(graph: Graph, config: GraphSettings, *, card: GraphSettings, wa
 
 
 def _to_logits(values: Floats, last_step: str) -> Floats:
-    """Logits, also of a graph that ends in softmax or sigmoid and so gives probabilities."""
+    """The values as logits: converted if the graph ends in softmax, or in a sigmoid with one output."""
     likely = np.maximum(values, LEAST_PROBABILITY)
     if last_step == "Softmax":
         return np.asarray(np.log(likely), dtype=np.float32)

@@ -47,10 +47,10 @@ _EXAMPLE = "--order entailment,neutral,contradiction"
 
 @dataclass(frozen=True)
 class PredictionOptions:
-    """How to read a file of predictions that does not explain itself.
+    """What the user says about a file of predictions.
 
-    ``columns`` maps id, label or the three labels to columns, ``label_map`` the file's labels to ours; ``order`` are
-    the labels that the numbers of a list stand for.
+    ``columns`` maps id, label or the three labels to columns, ``label_map`` the file's labels to ours; ``order`` is
+    the label of each number in a list of three.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class PredictionOptions:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of a file: ids, where it has them, and probabilities, NaN where there is no answer."""
+    """The rows of a file: ids, None where it has none, and probabilities, NaN where there is no answer."""
 
     ids: list[str | None]
     values: Values
@@ -79,14 +79,14 @@ def parse_order(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PredictionFacts:
-    """The metadata of a run's predictions.parquet about its model."""
+    """What the metadata of a run's predictions.parquet says about its model."""
 
     probabilities: bool = True
     resolution: Resolution = "three-way"
 
 
 def read_predictions(table: FileTable, options: PredictionOptions, *, has_pairs: bool) -> Predictions:
-    """The predictions in a table; ``has_pairs`` when premise and hypothesis can stand in for ids."""
+    """The predictions in a table; ids may be missing if ``has_pairs``: premise and hypothesis then identify a row."""
     chosen = options.columns
     for role, name in chosen.items():
         if role not in ROLES:
@@ -198,7 +198,7 @@ def _read_probabilities(table: FileTable, columns: Sequence[str]) -> Values:
 def _check_probabilities(
     table: FileTable, values: Values, columns: Sequence[str], *, empty: npt.NDArray[np.bool_]
 ) -> Values:
-    """The values; an error unless every row with an answer adds up to one."""
+    """The values; an error unless some row has an answer, and all answers are probabilities that add up to 1."""
     with np.errstate(invalid="ignore"):
         valid = (values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _TOLERANCE)
     wrong = np.flatnonzero(~valid & ~empty)
@@ -249,7 +249,7 @@ def _parse_numbers(row: object) -> list[float] | None:
 
 
 def _find_order(table: FileTable, column: str, lists: Values, options: PredictionOptions) -> tuple[str, ...]:
-    """The labels that the numbers of the lists stand for, from the user or the labels beside them."""
+    """The label of each number in the lists, from the user's options or the column of labels beside the lists."""
     mapped = tuple(options.label_map.get(str(place), "") for place in range(len(LABELS)))
     given = options.order or (mapped if sorted(mapped) == sorted(LABELS) else ())
     labelled, beside = _order_of_labels(table, column, lists), column + PREDICTED_LABEL
@@ -267,7 +267,7 @@ def _find_order(table: FileTable, column: str, lists: Values, options: Predictio
 
 
 def _order_of_labels(table: FileTable, column: str, lists: Values) -> tuple[str, ...]:
-    """The order in which the labels beside the lists name the largest number of every row; empty where none does."""
+    """The order of labels that gives each list's largest number the label in the column beside it; empty if none."""
     beside = column + PREDICTED_LABEL
     if beside not in table.frame.columns:
         return ()

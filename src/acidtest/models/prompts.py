@@ -1,7 +1,7 @@
-"""Prompts as data: how a pair is put to a language model, and which words of its reply mean which label.
+"""Prompts as data: how a language model is asked about a pair, and which words of its reply mean which label.
 
-A prompt is a TOML file. Those that ship are in ``data/prompts``; docs/endpoints.md describes the format. Errors name
-the file, the key, and what to write instead.
+A prompt is a TOML file. Those of the package are in ``data/prompts``; docs/endpoints.md describes the format. Errors
+name the file, the key, and what to write instead.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 @dataclass(frozen=True)
 class PromptAnswer:
-    """A label, the words that mean it (the first is shown), and the text about it that a model reads."""
+    """A label, the words that mean it (the model is shown the first), and the text that explains it to the model."""
 
     label: str = ""
     words: tuple[str, ...] = ()
@@ -79,12 +79,12 @@ class Prompt:
         """Everything that reaches a model, on one line, for fingerprints."""
         fields = asdict(self)
         del fields["name"], fields["title"]
-        # The names that fingerprints are made with.
+        # Fingerprints are made with the plural names.
         fields["answers"], fields["examples"] = fields.pop("answer"), fields.pop("example")
         return json.dumps(fields, ensure_ascii=False, sort_keys=True)
 
     def arrange(self, order: tuple[int, ...]) -> ArrangedPrompt:
-        """The prompt with its answers listed in another order."""
+        """The prompt with its answers listed in this order; ``symbols`` are given out in the order of the list."""
         listed = [self.answer[place] for place in order]
         if self.symbols:
             listed = [replace(answer, words=(word,)) for answer, word in zip(listed, self.symbols, strict=True)]
@@ -111,7 +111,7 @@ class ArrangedPrompt:
         return [*messages, {"role": "user", "content": self._fill(self.prompt.user, premise, hypothesis)}]
 
     def text(self, premise: str, hypothesis: str) -> str:
-        """The same as one text for the model to continue, for servers without chat."""
+        """The same messages as one text for the model to continue, for servers without chat."""
         system, question = (self._fill(part, premise, hypothesis) for part in (self.prompt.system, self.prompt.user))
         parts = [system] if self.prompt.system else []
         parts += [f"{example}\n{self.prompt.cue} {word}" for example, word in self._examples()]
@@ -136,7 +136,7 @@ class ArrangedPrompt:
 
 
 def _fill_slots(template: str, values: Mapping[str, str]) -> str:
-    # In one pass, so that braces in a sentence are never read as slots.
+    # In one pass, so that braces in a premise or hypothesis are never read as slots.
     return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
 
 
@@ -168,7 +168,7 @@ def load_prompt(name: str) -> Prompt:
 
 
 def parse_prompt(content: bytes, path: Path) -> Prompt:
-    """The prompt in a TOML file; ``path`` gives its name, and is named in errors."""
+    """The prompt in the content of a TOML file; ``path`` gives its name, and appears in errors."""
     fields = _strip(parse_toml(content, path))
     schema = fields.get("schema")
     if type(schema) is not int or schema < 1:

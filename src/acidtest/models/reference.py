@@ -1,4 +1,4 @@
-"""``reference``: the small model that ships with acidtest and needs NumPy alone; ``reference:FOLDER``: one like it."""
+"""``reference``: the small model of the package, which needs only NumPy; ``reference:FOLDER``: such a model on disk."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ BUNDLED = Path(__file__).parents[1] / "data" / "reference"
 WEIGHTS, VOCABULARY = "weights.npz", "vocabulary.txt"
 
 MAX_LENGTH = 128
-"""Pieces of a pair; it was trained on shorter ones."""
+"""Most pieces in a pair; the model was trained on shorter pairs."""
 
 SCALE = ".scale"
-"""Suffix of the name of the factors of an integer array, one for each of its rows."""
+"""Suffix for the array of factors that belong to the rows of an integer array."""
 
 HEAD_SIZE = "head_size"
 
 
 class ReferenceModel(TokenClassifier):
-    """A small BERT of three outputs, computed with NumPy."""
+    """A small BERT with three outputs, computed with NumPy."""
 
     resolution: Resolution = "three-way"
     independent = True
@@ -60,7 +60,7 @@ class ReferenceModel(TokenClassifier):
         self.fingerprint: str | None = digest.hexdigest()
 
     def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """For every layer, the maximum over a pair's tokens joined with the first token's state."""
+        """float32[layers, pairs, 2 * width]: the maximum over a pair's tokens, then the state of its first token."""
         tokens = self.prepare(*columns)
         result = np.empty((len(self.layers), len(tokens.rows), 2 * self._encoder.width), dtype=np.float32)
         for rows, states in self._encoder.hidden(tokens):
@@ -93,7 +93,7 @@ def reference(rest: str) -> Model:
 
 
 def load_encoder(path: Path) -> NumpyEncoder:
-    """The encoder whose weights a file holds, as floats or as integers with a factor for each row beside them."""
+    """The encoder from a file of weights, stored as floats, or as integers with a factor for each row."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -106,6 +106,6 @@ def load_encoder(path: Path) -> NumpyEncoder:
 
 
 def restore_floats(array: npt.NDArray[np.generic], scale: npt.NDArray[np.generic] | None) -> Floats:
-    """An array as float32, its rows multiplied by their factors where there are some."""
+    """An array as float32, each row multiplied by its factor if ``scale`` is given."""
     floats = np.asarray(array, dtype=np.float32)
     return floats if scale is None else floats * np.asarray(scale, dtype=np.float32)[:, None]

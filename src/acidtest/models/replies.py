@@ -43,7 +43,7 @@ _ADVICE = "--answers text does without them"
 class TransientError(Exception):
     """A failure worth a retry; ``wait`` is the number of seconds that the server asks to wait.
 
-    ``reached`` is whether there was a server at all, ``advice`` is for when retries do not help.
+    ``reached`` is whether a server was reached, ``advice`` what to do when retries do not help.
     """
 
     def __init__(self, problem: str, *, wait: float | None = None, reached: bool = True, advice: str = "") -> None:
@@ -55,7 +55,7 @@ class TransientError(Exception):
 
 @dataclass(frozen=True)
 class ReplyToken:
-    """A token of a reply, and the candidates for its place with their log-probabilities."""
+    """A token of a reply, and the likeliest tokens at its position with their log-probabilities."""
 
     text: str
     candidates: tuple[tuple[str, float], ...]
@@ -75,9 +75,9 @@ class Reply:
 
 @dataclass(frozen=True)
 class ReplyMeaning:
-    """The probability of each label, or the problem why there is none.
+    """The probability of each label, or the problem that prevents an answer.
 
-    ``unassigned`` is the probability, at the place of the answer, of tokens that mean no label; None for text.
+    ``unassigned`` is the probability of tokens that mean no label, where the answer is; None if only text was read.
     """
 
     shares: Mapping[str, float]
@@ -164,8 +164,8 @@ def _make_token(token: str, logprob: Any, top: list[tuple[Any, Any]]) -> ReplyTo
 def _check_tokens_match(text: str, tokens: Sequence[ReplyToken]) -> None:
     """Raise when the tokens are not those of the text that came with them.
 
-    Only letters and digits count, and one may contain the other: servers leave the end token, the reasoning and leading
-    spaces out of the text. A token with a part of a letter cannot be compared.
+    Only letters and digits are compared, and either may contain the other: servers leave the end token, the reasoning
+    and leading spaces out of the text. Nothing is compared if a token holds only some bytes of a letter.
     """
     joined = "".join(token.text for token in tokens)
     bare, other = (_NOT_TEXT.sub("", part).casefold() for part in (text, joined))
@@ -196,11 +196,11 @@ def read_text(text: str, meanings: Meanings) -> ReplyMeaning:
 
 
 def read_probabilities(reply: Reply, meanings: Meanings) -> ReplyMeaning:
-    """The labels' shares of the probability at the place of the answer.
+    """Each label's share of the probability at the token where the answer is.
 
-    That place is the first answer word of the text, otherwise its first token with a letter. A token counts for a label
-    when it begins a word of that label and of no other. Text that negates its answer, or names several before it
-    settles on one, is a problem.
+    That token holds the start of the first answer word, or the first letter of a text without one. A candidate counts
+    for a label when it is or begins a word of that label and of no other. It is a problem if the first answer word is
+    negated, or if words of several labels occur and the text does not begin with one.
     """
     tokens = reply.tokens or ()
     text = "".join(token.text for token in tokens)
@@ -233,7 +233,7 @@ def _labels_begun_by(token: str, meanings: Meanings) -> set[str]:
     bare = token.strip().strip(_QUOTES).strip()
     if not bare:
         return set()
-    # Letters must be equal: A is an option, a is an article.
+    # Single letters must match in case: A is an option, a is an article.
     folded = {word.casefold(): label for word, label in meanings.items() if len(word) > 1}
     exact = {label for word, label in meanings.items() if word == bare} | {
         label for word, label in folded.items() if word == bare.casefold()
@@ -242,7 +242,7 @@ def _labels_begun_by(token: str, meanings: Meanings) -> set[str]:
 
 
 def _visible(text: str) -> str:
-    """The text with reasoning and markup replaced by as many spaces."""
+    """The text with reasoning and markup replaced by as many spaces, so that positions stay the same."""
     text = _REASONING.sub(lambda match: " " * len(match[0]), text)
     return _MARKUP.sub(" ", text)
 
@@ -261,7 +261,7 @@ def _find_answer_words(text: str, meanings: Meanings) -> list[AnswerWord]:
 
 @lru_cache(maxsize=64)
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds whole words, the longest first; a single letter only where it is not the article of what follows."""
+    """A pattern that finds whole words, the longest first, and single letters where they cannot be an article."""
     long = sorted((word for word in words if len(word) > 1), key=len, reverse=True)
     choices = [r"\s+".join(re.escape(part).replace("'", "['’]") for part in word.split()) for word in long]
     patterns = [rf"(?i:{'|'.join(choices)})(?![\w-])"] if choices else []
@@ -273,10 +273,10 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 @dataclass
 class Usage:
-    """What an endpoint has used so far, and what became of pairs and replies, in this process.
+    """Requests, tokens and seconds that an endpoint has used in this process, and counts of pairs and replies.
 
-    Prices are those of a million tokens; 0 for both: unknown. ``uncounted`` replies came without their number of
-    tokens; a reply is ``faint`` when more than half of the probability is on no answer.
+    Prices are for a million tokens; both are 0 if unknown. ``uncounted`` replies came without numbers of tokens; a
+    reply is ``faint`` when tokens that mean no label have more than half of the probability.
     """
 
     price_in: float = 0.0
@@ -307,7 +307,7 @@ class Usage:
         self.completion_tokens += reply.completion_tokens or 0
 
     def add_meaning(self, meaning: ReplyMeaning) -> None:
-        """Count a reply that was read, and the problem it has, if it has one."""
+        """Add the unassigned probability of a reply, and its problem if it has one."""
         if meaning.unassigned is not None:
             self.readings += 1
             self.unassigned += meaning.unassigned
@@ -319,7 +319,7 @@ class Usage:
             self.problems[meaning.problem] = self.problems.get(meaning.problem, 0) + 1
 
     def to_json(self) -> dict[str, float]:
-        """All counts by name; tokens where the server counts them, cost where prices are known, too."""
+        """Counts by name; tokens only if the server counts them, cost only if prices are known as well."""
         names = ["requests", "retries", "seconds", "unanswered", "unparsed", "refused"]
         if self.requests and not self.uncounted:
             names += ["prompt_tokens", "completion_tokens"]

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_BYTES = 4 * 2**20
-"""Bytes of one response, at most."""
+"""Most bytes in one response."""
 
 MOST_WAIT = 300.0
-"""Seconds that a server may ask to wait; one that asks for more is given up."""
+"""Most seconds that a server may ask to wait; asking for more is an error."""
 
 LOOPBACK = re.compile(r"localhost|::1|127(\.\d{1,3}){3}")
-"""Hosts that are this machine."""
+"""Names and addresses of this machine."""
 
 _BACK_OFF, _MOST_BACK_OFF = 0.5, 30.0
 _MESSAGE_LENGTH = 300
@@ -55,7 +55,7 @@ _HEADERS = {"User-Agent": "acidtest", "Content-Type": _JSON, "Accept": _JSON, "A
 
 
 class RefusedRequestError(AcidtestError):
-    """A request that the server never answers: filtered, too long, or with a parameter that it does not accept."""
+    """A request that would be refused again: filtered, too long, or with a parameter that the server does not take."""
 
     def __init__(self, message: str, problem: Literal["filtered", "too long", "bad"], *, reason: str = "") -> None:
         self.problem = problem
@@ -65,7 +65,7 @@ class RefusedRequestError(AcidtestError):
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """Requests at once and a minute (0: no limit), retries, and seconds for one request."""
+    """The most requests at once, requests per minute (0: no limit), retries, and seconds for one request."""
 
     concurrency: int = 8
     rate: float = 0.0
@@ -84,7 +84,7 @@ class SystemAccess:
 
 
 class ClientThread:
-    """A thread with an event loop, and the HTTP client that lives on it."""
+    """A thread with an event loop, and the HTTP client that runs on it."""
 
     def __init__(self, client: httpx.AsyncClient, concurrency: int) -> None:
         self.client = client
@@ -112,7 +112,7 @@ class ClientThread:
 
 
 def parse_address(text: str) -> SplitResult:
-    """The parts of a server's address; an address that may hold a secret is refused, because files keep it."""
+    """The parts of a server's address; refused if it may hold a secret, because it is written to files."""
     try:
         parts = urlsplit(text.rstrip("/"))
         host, _ = parts.hostname, parts.port
@@ -131,7 +131,7 @@ def parse_address(text: str) -> SplitResult:
 class Server:
     """One server, with one HTTP client on an event loop in a separate thread.
 
-    It is not the caller's loop: a notebook has one already, and Ctrl-C reaches a caller that only waits.
+    The thread is separate because a notebook's own already has a loop, and so that Ctrl-C interrupts a waiting caller.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Server:
         self._reached = False
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process opens its own connections, and reads the key from its own environment.
+        # A copy in another process opens its own connections, and reads the key from its own environment.
         return vars(self) | {"_thread": None}
 
     @property
@@ -156,7 +156,7 @@ class Server:
         return self._address.netloc
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of a coroutine on the server's loop; the coroutine is cancelled when waiting is interrupted."""
+        """Run a coroutine on the server's loop and wait for its result; cancelled when the wait is interrupted."""
         loop = self._open().loop
         start = self._system.clock()
         future = asyncio.run_coroutine_threadsafe(work(), loop)
@@ -197,7 +197,7 @@ class Server:
         raise AssertionError("the last try raises")
 
     async def _wait_for_turn(self) -> None:
-        """Wait until the rate, and the wait that the server asked for, allow the next request."""
+        """Wait until the rate limit, and any wait that the server asked for, allow the next request."""
         now = self._system.clock()
         start = max(now, self._next_request)
         if self._options.rate:
@@ -206,7 +206,7 @@ class Server:
             await self._system.sleep(start - now)
 
     async def _wait_after(self, error: TransientError, attempt: int) -> None:
-        """Wait after a failure before the next try; raise after the last."""
+        """Wait before the next try, or postpone it as long as the server asks; raise after the last try."""
         problem = f"{self.host}: {self.redact(str(error))}"
         if not (error.reached or self._reached):
             advice = "check that the server runs, and that the address and port are right"
@@ -234,7 +234,7 @@ class Server:
             return []
 
     async def _request(self, method: str, path: str, content: bytes) -> bytes:
-        """The body of a successful response; anything else is an error, transient or final."""
+        """The body of a successful response; raises ``TransientError`` if a retry may help, otherwise another error."""
         import httpx
 
         client, url, key = self._open().client, f"{self._address.geturl()}{path}", self._key()
@@ -325,7 +325,7 @@ class Server:
                 timeout=None,
                 follow_redirects=False,
                 cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
-                # No proxy for the local machine.
+                # Requests to this machine use no proxy from the environment.
                 trust_env=not local,
                 limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
                 headers=_HEADERS,
@@ -334,7 +334,7 @@ class Server:
             raise AcidtestError(f"the proxy in the environment cannot be used: {error}") from None
 
     def redact(self, text: str) -> str:
-        """A text of the server for messages: without the key, on one line, shortened."""
+        """Text from the server, made fit for messages: without the key, on one line, shortened."""
         key = self._key()
         text = text.replace(key, "[key]") if key else text
         text = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
@@ -353,7 +353,7 @@ async def _read_bounded(response: httpx.Response) -> bytes:
 
 
 def _error_message(body: bytes) -> str:
-    """The message and code of an error in JSON; otherwise the text of the response."""
+    """The message and code of an error in JSON; otherwise the text of the response; empty for HTML."""
     text = body[:20_000].decode("utf-8", errors="replace")
     try:
         value = json.loads(text)

@@ -1,6 +1,6 @@
-"""SVG pictures as they grow: colours, sizes, scales and elements.
+"""Parts to build SVG pictures from: colours, sizes, scales and elements.
 
-Colours are classes. On a page the page's style gives them, light or dark; a standalone picture has ``STYLE``.
+Elements have CSS classes. On a page its light or dark style colours them, in a standalone picture ``STYLE`` does.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ text{{font:{FONT_SIZE}px system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Ari
 {"".join(f".p{n}{{fill:{colour}}}" for n, colour in enumerate(PARTS))}
 .range{{stroke-width:2}}.curve{{fill:none;stroke-width:2}}.band{{stroke:none;fill-opacity:.16}}
 """
-"""The style of the classes outside a page."""
+"""The style of the classes in a standalone picture."""
 
 
 @dataclass(frozen=True)
 class AxisScale:
-    """A scale from values to pixels: its range, its ticks, and the format of their labels."""
+    """A scale from values to pixels, with its ticks and their labels; values beyond the ticks are clamped."""
 
     ticks: tuple[float, ...]
     left: float
@@ -76,7 +76,7 @@ class Drawing:
         self.elements.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{css}"/>')
 
     def mark(self, shape: str, x: float, y: float, css: str, title: str = "") -> None:
-        """Draw a mark with a tooltip."""
+        """Draw a shape around a point, with ``title`` as its tooltip."""
         tip = f"<title>{escape(title)}</title>" if title else ""
         self.elements.append(f'<g transform="translate({x:g} {y:g})" class="{css}">{tip}{shape}</g>')
 
@@ -89,7 +89,7 @@ class Drawing:
 
 
 def round_ticks(low: float, high: float, most: int = 7) -> tuple[float, ...]:
-    """Round numbers from below the lowest value to above the highest, at most so many."""
+    """Evenly spaced round numbers that enclose ``low`` and ``high``, at most ``most`` + 1 of them."""
     span = high - low or 1.0
     power = 10.0 ** floor(log10(span / most))
     step = next(step * power for step in _STEPS if span / (step * power) <= most - 1)

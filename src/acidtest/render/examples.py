@@ -1,8 +1,8 @@
 """The rows of some runs, packed for the example browser of the page.
 
-Codes, verdicts and probabilities, which filters and orders need, are one piece (the index) that is unpacked when the
-page opens. Texts and parses lie in blocks of rows, each unpacked only when one of its rows is shown or searched. All
-pieces are gzip data in base64, so that nothing in them can end a script element.
+Coded columns, verdicts and probabilities, which filters and sorting need, are one piece (the index) that is unpacked
+when the page opens. Texts and parses are in blocks of rows, each unpacked only when one of its rows is shown or
+searched. All pieces are gzip data in base64, so that nothing in them can end a script element.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from acidtest.core.run import ANSWER_COLUMNS, Run
 from acidtest.core.streams import compact_frame
 
 KEY = ("suite", "id", "premise", "hypothesis", "label")
-"""Two models answered the same row when all of these agree."""
+"""Rows of several models are the same row when all of these columns are equal."""
 
 TEXTS = ("id", "premise", "hypothesis")
 PARSED = ("premise", "hypothesis")
@@ -33,16 +33,16 @@ SAMPLED = 8
 """Blocks packed to estimate the size of all."""
 
 YES = "yes"
-"""The value that the page shows where a category holds."""
+"""The value that the page shows for a row to which a category applies."""
 
 BLOCK = 2048
 """Rows of a block: few enough to be unpacked in some milliseconds, enough to be packed well."""
 
 MOST_ROWS = 300_000
-"""The most rows that are read; of more, every second, third and so on."""
+"""The most rows that are read from a run; of a longer one, only every second, every third and so on is read."""
 
 MOST_BYTES = 60_000_000
-"""The most bytes of texts and parses; beyond it parses are left out, then rows."""
+"""The most bytes of texts and parses; if they take more, parses are left out, then rows."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Examples:
 
 
 def examples(runs: Mapping[str, Run], *, most_bytes: int = MOST_BYTES, most_rows: int = MOST_ROWS) -> Examples:
-    """Pack the rows of all runs; a row that several models were asked appears once."""
+    """Pack the rows of all runs; a row that several runs share appears once."""
     count = max((_height(run) for run in runs.values()), default=0)
     first = max(1, -(-count // most_rows))
     frames = {name: _load_rows(run, first) for name, run in runs.items()}
@@ -86,7 +86,7 @@ def _height(run: Run) -> int:
 
 
 def _load_rows(run: Run, step: int) -> pl.DataFrame:
-    """The rows of a run, or every second, third and so on, with the columns that the page shows."""
+    """Every ``step``-th row of a run, with the columns that the page shows."""
     shown = {*KEY, *ANSWER_COLUMNS, *_PARSES, *_factors({"": run})}
     rows = run.frame.lazy().select(name for name in run.columns if name in shown)
     batches, seen = [rows.collect_schema().to_frame()], 0
@@ -120,7 +120,7 @@ _PARSES = tuple(f"{side}_{kind}" for side in PARSED for kind in ("parse", "binar
 
 
 def _parse(rows: pl.DataFrame, side: str) -> pl.Expr:
-    """The labelled parse of a sentence; the binary one, which says less, where there is no other."""
+    """The labelled parse of a sentence; where there is none, the binary one, which has no labels."""
     known = [name for name in (f"{side}_parse", f"{side}_binary_parse") if name in rows.columns]
     return pl.coalesce([*known, pl.lit(None, dtype=pl.String)]).cast(pl.String).alias(side)
 
@@ -148,7 +148,7 @@ def _blocks(rows: pl.DataFrame) -> list[str]:
 
 
 def _packed_size(rows: pl.DataFrame) -> int:
-    """About how many bytes the blocks of some rows take, from a few of them."""
+    """The packed size of all rows in bytes, estimated from at most ``SAMPLED`` blocks."""
     starts = range(0, rows.height, BLOCK)
     chosen = starts[:: -(-len(starts) // SAMPLED) or 1]
     if not rows.width or not chosen:
@@ -171,12 +171,12 @@ def _packed(content: bytes) -> str:
 
 @dataclass
 class _Arrays:
-    """Numbers one after another, each array at a multiple of four bytes, as typed arrays of a browser need it."""
+    """Arrays of numbers in one buffer, each at a multiple of four bytes, as a browser's typed arrays require."""
 
     content: bytearray = field(default_factory=bytearray)
 
     def add(self, values: npt.NDArray[Any]) -> dict[str, Any]:
-        """Append the values; gives the kind of typed array, the offset in bytes and the length."""
+        """Append the values; returns the kind of typed array, the offset in bytes and the length."""
         kind = {"u1": "Uint8", "u2": "Uint16", "u4": "Uint32", "i1": "Int8", "i2": "Int16"}[values.dtype.str[1:]]
         place = {"kind": kind, "at": len(self.content), "length": len(values)}
         self.content += values.astype(values.dtype.newbyteorder("<")).tobytes()
@@ -187,7 +187,7 @@ class _Arrays:
 def _index(
     runs: Mapping[str, Run], frames: Mapping[str, pl.DataFrame], rows: pl.DataFrame, parsed: Sequence[str]
 ) -> str:
-    """A line of JSON that says where each array lies, padded to a multiple of four bytes, then the arrays."""
+    """The packed index: a line of JSON that locates each array, padded to a multiple of four bytes, then the arrays."""
     arrays = _Arrays()
     head = {
         "count": rows.height,
@@ -206,7 +206,7 @@ def _index(
 
 
 def _shown_values(runs: Mapping[str, Run], column: pl.Series) -> pl.Series:
-    """The values of a column as the page shows them; of a category only where it holds."""
+    """The values of a column as the page shows them; a category is ``YES`` where it applies, otherwise null."""
     cards = [card for run in runs.values() for card in run.header.suites.values()]
     if not any(column.name in card.categories for card in cards):
         return column
@@ -214,7 +214,7 @@ def _shown_values(runs: Mapping[str, Run], column: pl.Series) -> pl.Series:
 
 
 def _answers(name: str, run: Run, frame: pl.DataFrame, rows: pl.DataFrame, arrays: _Arrays) -> dict[str, Any]:
-    """Probabilities are in thousandths, -1 for none; ``correct`` is 1, 0, or -1 where the model was not asked."""
+    """A model's answers: probabilities in thousandths, -1 for none; ``correct`` is 1, 0, or -1 if it was not asked."""
     if rows is not frame:
         once = frame.select(*KEY, *ANSWER_COLUMNS).unique(KEY, keep="first")
         frame = rows.select(KEY).join(once, on=KEY, how="left", maintain_order="left")
@@ -238,7 +238,7 @@ def _thousandths(rows: pl.DataFrame, labels: Iterable[str]) -> list[npt.NDArray[
 
 
 def _coded(column: pl.Series, arrays: _Arrays) -> dict[str, Any]:
-    """The values of a column in order of appearance, and for each row the number of its value."""
+    """The distinct values of a column in order of appearance, and for each row the index of its value."""
     text = column.cast(pl.String)
     values = text.unique(maintain_order=True)
     codes = pl.DataFrame({"value": text}).join(

@@ -40,7 +40,7 @@ from acidtest.render.svg import draw, draw_on
 
 PICTURES = (".svg", ".png")
 LONG = 45
-"""A LaTeX table of more lines than this runs over pages."""
+"""A LaTeX table of more rows than this is a longtable, which can span pages."""
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -58,7 +58,7 @@ _SPECIAL = {
     "|": r"\textbar{}",
     '"': r"\symbol{34}",
     "`": r"\textasciigrave{}",
-    # After the end of a row a bracket would be read as an option and a star as a variant of it.
+    # LaTeX would read a bracket right after the end of a row as its argument, and a star as its starred form.
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
@@ -82,7 +82,7 @@ _NUMBERS: dict[str, Any] = {
 
 
 def write_tables(document: Document, folder: str | Path) -> list[Path]:
-    """Write every table as CSV, LaTeX and Markdown; gives what was written."""
+    """Write every table as CSV, LaTeX and Markdown; returns the paths."""
     names = _Names(folder)
     written = []
     for table in tables(document).values():
@@ -96,7 +96,7 @@ def write_tables(document: Document, folder: str | Path) -> list[Path]:
 
 
 def write_charts(document: Document, folder: str | Path) -> list[Path]:
-    """Write every chart, and every map in each of its colourings, as SVG and PNG; gives what was written."""
+    """Write every chart, and every map in each of its colourings, as SVG and PNG; returns the paths."""
     names, by_id = _Names(folder), tables(document)
     written = []
     for part in walk(document.parts):
@@ -153,7 +153,7 @@ def draw_side_by_side(panels: Sequence[tuple[Chart, Table]], *, width: int = 440
 
 
 def render_markdown(document: Document) -> str:
-    """The whole document in GitHub's Markdown; charts, maps and rows to look through are left out."""
+    """The whole document in GitHub's Markdown, without charts, maps, pairs and example browser."""
     return "\n\n".join([f"# {document.title}", document.headline, *_markdown_parts(document.parts, level=2)]) + "\n"
 
 
@@ -171,7 +171,7 @@ def _markdown_parts(parts: Iterable[Part], level: int) -> Iterator[str]:
 
 
 def table_frame(table: Table) -> pl.DataFrame:
-    """A row for each cell: its row, its column, and its value with interval; shares are from 0 to 1."""
+    """A frame with a row for each cell: its row, its column, and its value with interval; shares are from 0 to 1."""
     cells = list(_cells(table))
     slices = dict.fromkeys(name for row, column, _ in cells for name in (*row.slice, *column.slice))
     heads = {"row": pl.String, "column": pl.String, "group": pl.String, "heading": pl.String, "kind": pl.String}
@@ -203,7 +203,7 @@ def markdown_table(table: Table) -> str:
 
 
 def latex_table(table: Table, *, label: str, signatures: Iterable[str] = ()) -> str:
-    """The table for a paper: booktabs, every text escaped, notes, sources and signatures in the caption."""
+    """The table in LaTeX with booktabs; notes, sources and signatures are in the caption."""
     groups, rules, place = [""], list[str](), 2
     for name, size in column_groups(table):
         groups.append(f"\\multicolumn{{{size}}}{{c}}{{{escape_latex(name)}}}")
@@ -230,7 +230,7 @@ def latex_table(table: Table, *, label: str, signatures: Iterable[str] = ()) -> 
 
 
 def escape_latex(text: str) -> str:
-    """The text as LaTeX sets it, letter for letter; line ends and other control characters are spaces."""
+    """Text escaped so that LaTeX prints it letter for letter; line ends and other control characters become spaces."""
     plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
     letters = "".join(_SPECIAL.get(letter, letter) for letter in plain)
     # Two hyphens in a row would become a dash, two apostrophes or commas a quotation mark.
@@ -239,7 +239,7 @@ def escape_latex(text: str) -> str:
 
 
 class _Names:
-    """File names in one folder, no two the same."""
+    """Makes file names for one folder, no two of them the same."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -248,7 +248,7 @@ class _Names:
         self._taken: set[str] = set()
 
     def unique(self, text: str) -> str:
-        """A file name without an ending."""
+        """A file name without an ending, made from a text."""
         # File systems count bytes: letters of other scripts take up to four.
         plain = re.sub(r"[^\w.]+", "-", text).strip("-.").encode()[:100].decode(errors="ignore") or "table"
         name, turn = plain, 1

@@ -16,12 +16,12 @@ PALETTE = (
     *("#74b816", "#a0522d", "#4263eb", "#f06595", "#1098ad", "#868e00", "#c92a2a", "#5f7d95"),
 )
 GREY = "#9aa3ad"
-"""Names for points without a value or with several."""
 
 NONE, SEVERAL = "none", "several"
+"""Names for points without a value or with several."""
 
 FINEST = 9999
-"""The positions of a page's map are whole numbers up to this."""
+"""Positions in the data for a page are whole numbers from 0 to this."""
 
 _ACROSS, _SIDE, _GAP, _TITLE = 4, 210, 16, 24
 
@@ -62,7 +62,7 @@ def value_colours(values: Iterable[str]) -> dict[str, str]:
 
 
 def scaled_positions(layer: MapLayer, size: float) -> list[tuple[int, int]]:
-    """Positions as whole numbers from 0 to ``size``, y downwards; one scale for both, so that distances keep."""
+    """Positions as whole numbers from 0 to ``size``, y downwards; both axes have one scale, which keeps proportions."""
     columns = list(zip(*layer.positions, strict=True)) or [(0.0,), (0.0,)]
     middles = [(min(column) + max(column)) / 2 for column in columns]
     span = max(max(column) - min(column) for column in columns) or 1.0
@@ -84,7 +84,7 @@ def pack_map(part: Map) -> str:
 
 
 def _pack_colouring(colouring: Colouring) -> dict[str, object]:
-    """The values of a colouring with their colours, and for each point the numbers of those it has."""
+    """The values of a colouring with their colours, and for each point the indices of its values."""
     colours = value_colours(value for point in colouring.values for value in point)
     numbers = {value: number for number, value in enumerate(colours)}
     points = [[numbers[value] for value in point] for point in colouring.values]

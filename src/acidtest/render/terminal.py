@@ -14,16 +14,16 @@ from acidtest.core.numbers import CellText as CellText
 from acidtest.core.numbers import cell_text, fold_name
 
 _STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "33", "info": "36", "good": "32"}
-"""ANSI codes; a program that writes to a file takes them out."""
+"""ANSI codes; the command line removes them when it does not write to a terminal."""
 _MARKS = {"severe": "✗", "warning": "!", "info": "·", "good": "✓"}
 _GAP = 2
 """Spaces between columns."""
 _NARROWEST_HEADING = 9
-"""Characters to which headings of columns are folded where room is scarce."""
+"""Characters to which column headings are folded when space is short."""
 _WIDEST_WORD = 14
 """Words of headings up to this length are not broken."""
 _NARROWEST_TEXT = 20
-"""Characters to which columns of text are narrowed where room is scarce."""
+"""Characters to which text columns are narrowed when space is short."""
 _WIDEST_NAMES = 0.45
 """Share of the width that row names may take before they are wrapped."""
 
@@ -38,7 +38,7 @@ class _Layout:
 
 
 def render(document: Document, width: int, *, full: bool = True) -> Iterator[str]:
-    """The lines of a document in a width, with ANSI styles; folded sections only with ``full``."""
+    """The lines of a document with ANSI styles, wrapped to ``width``; folded sections only with ``full``."""
     yield from _paragraph(document.headline or document.title, width, "bold")
     yield ""
     yield from _parts(document.parts, width, full=full)
@@ -48,7 +48,7 @@ def render(document: Document, width: int, *, full: bool = True) -> Iterator[str
 
 
 def paint(text: str, style: str = "") -> str:
-    """The text in a style; characters that a terminal would obey are replaced."""
+    """The text in a style; control characters are replaced."""
     shown = terminal_text(text)
     return f"\x1b[{_STYLES[style]}m{shown}\x1b[0m" if style and shown else shown
 
@@ -68,7 +68,7 @@ def _parts(parts: Sequence[Part], width: int, *, full: bool) -> Iterator[str]:
             yield from _paragraph(part.text, width, "dim" if part.quiet else "")
             if not part.quiet:
                 yield ""
-        # Charts, maps and rows to look through are for pages: on a terminal their tables say the same.
+        # Charts, maps, pairs and the example browser are for pages; here the table of a chart says the same.
 
 
 def _paragraph(text: str, width: int, style: str = "") -> Iterator[str]:
@@ -88,7 +88,7 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
-    """A table in as many blocks of columns as the width requires, with row names in each."""
+    """The lines of a table, in as many blocks of columns as the width requires; each block repeats the row names."""
     texts = [
         [cell_text(cell, column.unit) for cell, column in zip(row.cells, table.columns, strict=True)]
         for row in table.rows
@@ -102,7 +102,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
 
 
 def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> Iterator[tuple[list[int], _Layout]]:
-    """The columns of each block and their layout: intervals beside values, below them, or several blocks."""
+    """The columns and layout of each block: one with intervals beside values, else below them, else several blocks."""
     names = [*(row.name for row in table.rows), *(row.heading for row in table.rows), table.corner]
     longest = min(max(map(_width, names)), max(int(width * _WIDEST_NAMES), 12))
     everything = list(range(len(table.columns)))
@@ -122,7 +122,7 @@ def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> It
 
 
 def _narrow_texts(table: Table, widths: Sequence[int], room: int) -> list[int]:
-    """The widths with columns of text narrowed, so that their cells are wrapped, where all columns need more room."""
+    """The widths, with text columns narrowed, so that their cells wrap, if all columns together exceed ``room``."""
     texts = sorted((n for n, column in enumerate(table.columns) if column.unit == "text"), key=lambda n: widths[n])
     room -= sum(width for number, width in enumerate(widths) if number not in texts)
     narrowed = list(widths)
@@ -135,7 +135,7 @@ def _narrow_texts(table: Table, widths: Sequence[int], room: int) -> list[int]:
 def _column_width(
     table: Table, texts: Sequence[Sequence[CellText]], number: int, *, stacked: bool, heading: int
 ) -> int:
-    """As wide as the widest cell, and as the heading folded to at most so many characters a line."""
+    """The width of the widest cell, or of the heading if wider; it is folded at ``heading`` characters or more."""
     cells = [text for row in texts for text in _lines(row[number], stacked=stacked)]
     words = [len(word) for word in _heading(table, number).split() if len(word) <= _WIDEST_WORD]
     lines = fold_name(_heading(table, number), max([heading, *words, *map(_width, cells)]))
@@ -152,7 +152,7 @@ def _lines(text: CellText, *, stacked: bool) -> list[str]:
 
 
 def _block(table: Table, texts: Sequence[Sequence[CellText]], chosen: Sequence[int], layout: _Layout) -> Iterator[str]:
-    """The lines of some columns: headings that stand on one line at their foot, then the rows under theirs."""
+    """The lines of a block: column headings, aligned at their last lines, then the rows under their row headings."""
     widths = (layout.names, *layout.widths)
     left = (True, *(table.columns[number].unit == "text" for number in chosen))
     titles = [_heading(table, number) for number in chosen]
@@ -175,7 +175,7 @@ def _block(table: Table, texts: Sequence[Sequence[CellText]], chosen: Sequence[i
 
 
 def _join(cells: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:
-    """Cells side by side, texts to the left and numbers to the right of their columns."""
+    """Cells side by side, aligned left in their columns where ``left``, otherwise right."""
     padded = (
         cell + " " * (width - _width(cell)) if to_left else " " * (width - _width(cell)) + cell
         for cell, width, to_left in zip(cells, widths, left, strict=True)
@@ -184,7 +184,7 @@ def _join(cells: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> 
 
 
 def _width(text: str) -> int:
-    """The number of places a text takes on a terminal, where a Chinese character takes two."""
+    """The number of terminal columns a text takes; wide characters, such as Chinese, take two."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)

@@ -45,7 +45,7 @@ class WeightIndex:
 
 @dataclass(frozen=True)
 class SentenceModule:
-    """What is needed of the configuration of sentence-transformers, and of the parts that it lists."""
+    """Fields read from sentence_bert_config.json, and from the entries of modules.json."""
 
     max_seq_length: int | None = None
     path: str = ""
@@ -54,16 +54,16 @@ class SentenceModule:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder with a model's weights, configuration and tokenizer, and the spec to name it by in messages."""
+    """A folder with a model's weights, configuration and tokenizer; messages name it by ``spec``."""
 
     spec: str
     folder: Path
 
     @property
     def weights(self) -> tuple[Path, ...]:
-        """The safetensors files in order of name; like transformers, one whole file is preferred to an index.
+        """The safetensors files sorted by name; as in transformers, a single file is preferred to an index.
 
-        An index may only name files of its own folder: anything else may be a pickle, or somebody else's.
+        An index may only name safetensors files in its own folder: others may be pickles, or another model's.
         """
         whole, index = self.folder / _WEIGHTS, self.folder / _INDEX
         if whole.is_file() or not index.is_file():
@@ -80,7 +80,7 @@ class Checkpoint:
 
     @property
     def longest(self) -> int | None:
-        """The number of tokens that a sentence-transformers folder allows, where it says so."""
+        """The most tokens that sentence_bert_config.json allows; None without such a limit."""
         if not (self.folder / "sentence_bert_config.json").is_file():
             return None
         length = self.read("sentence_bert_config.json", SentenceModule).max_seq_length
@@ -97,7 +97,7 @@ class Checkpoint:
 
 
 def digest_files(headers: Mapping[Path, str], settings: Sequence[object]) -> str:
-    """A hash of files, each after its header, and of settings."""
+    """A hash of files, each preceded by its header, and of settings."""
     digest = hashlib.blake2b(digest_size=16)
     for path, header in headers.items():
         digest.update(header.encode())
@@ -108,7 +108,7 @@ def digest_files(headers: Mapping[Path, str], settings: Sequence[object]) -> str
 
 
 def find_checkpoint(rest: str) -> Checkpoint:
-    """The checkpoint that ``hf:`` names: a folder, that of an installed package, or one fetched from the hub."""
+    """The checkpoint that ``hf:`` names: a folder, one in an installed package, or one fetched from the hub."""
     spec = f"hf:{rest}"
     if not rest:
         raise AcidtestError(f"{spec} names nothing; write hf:FOLDER or hf:NAME of a model on the hub")
@@ -119,22 +119,22 @@ def find_checkpoint(rest: str) -> Checkpoint:
 
 
 def find_encoder(name: str) -> Checkpoint:
-    """The encoder that a user names: a folder, an installed package that carries one, or a hub name fetched before.
+    """The encoder that a user names: a folder, one in an installed package, or one fetched from the hub before.
 
-    Nothing is fetched, and the encoder may have any head or none.
+    Nothing is fetched now. The encoder may have any head or none.
     """
     spec = f"encoder {name}"
     return _open(spec, Path(name).expanduser(), lambda: _package_folder(name) or _cached_folder(name, spec))
 
 
 def _open(spec: str, path: Path, elsewhere: Callable[[], Path]) -> Checkpoint:
-    """The checkpoint at a path or elsewhere; one that is no whole model, or has no safe weights, is refused."""
+    """The checkpoint in ``path``, or in the folder from ``elsewhere``; refused if incomplete, an adapter or pickled."""
     if path.is_file():
         raise AcidtestError(f"{spec} is a file; name the folder that holds config.json and model.safetensors")
     folder = path if path.is_dir() else elsewhere()
     checkpoint = Checkpoint(spec, folder)
     if (folder / "adapter_config.json").is_file():
-        # Also beside a whole model: transformers would open the weights it names, which may be a pickle elsewhere.
+        # Refused beside a whole model, too: transformers would open the weights that it names, perhaps a pickle.
         raise AcidtestError(
             f"{spec} is an adapter, or has one (adapter_config.json), and is not a whole model; merge it first: "
             f"model.merge_and_unload(), then save_pretrained"
@@ -174,10 +174,10 @@ def load_classifier(checkpoint: Checkpoint, dtype: Any) -> Any:
 
 
 def load_with_head(checkpoint: Checkpoint, dtype: Any) -> tuple[Any, AcidtestError | None]:
-    """The checkpoint's network with a head for sequences, and the reason why it gives no labels, if it gives none.
+    """The checkpoint's network with a classification head, and an error to raise if its outputs are no labels.
 
-    The head of a plain encoder is random: its layers can be examined, but its outputs mean nothing. A network that
-    lacks other weights is refused.
+    A plain encoder gets a random head: its layers can be examined, but its outputs mean nothing. A network that lacks
+    weights of the encoder is refused.
     """
     (transformers,) = import_optional("transformers", "torch")[:1]
     with _loading(checkpoint, "it cannot be opened as a sequence classifier"):
@@ -211,7 +211,7 @@ def load_with_head(checkpoint: Checkpoint, dtype: Any) -> tuple[Any, AcidtestErr
 
 
 def _refuse_incomplete_encoder(checkpoint: Checkpoint, model: Any, missing: Sequence[str]) -> None:
-    """Refuse missing weights of the encoder itself; checkpoints trained on masked words alone have no pooler."""
+    """Refuse missing encoder weights, except the pooler's: checkpoints trained only on masked words have none."""
     prefix = f"{model.base_model_prefix}."
     lacking = [key for key in missing if key.startswith(prefix) and ".pooler." not in key]
     if lacking:
@@ -242,7 +242,7 @@ def random_classifier(config: Any) -> Any:
 def start_classifier(checkpoint: Checkpoint, config: Any) -> Any:
     """A sequence classifier to be trained: the encoder of a checkpoint under a random head.
 
-    A head of the checkpoint is not used: its labels may be others, or in another order.
+    The checkpoint's own head is not used: its labels may differ, or be in another order.
     """
     (torch,) = import_optional("torch")
     model = random_classifier(config)
@@ -262,10 +262,10 @@ def start_classifier(checkpoint: Checkpoint, config: Any) -> Any:
 
 
 def most_positions(model: Any) -> int | None:
-    """The number of tokens that the positions of a model allow; None where there is no limit."""
+    """The most tokens that a model's position embeddings allow; None where there is no limit."""
     positions: int | None = getattr(model.config, "max_position_embeddings", None)
     for name, module in model.named_modules():
-        # RoBERTa and its relatives number positions from after the padding token.
+        # RoBERTa and its relatives start positions after the number of the padding token.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             positions = module.num_embeddings - module.padding_idx - 1
     # XLNet has -1 for no limit.
@@ -273,7 +273,7 @@ def most_positions(model: Any) -> int | None:
 
 
 def _refuse_unsafe_json(checkpoint: Checkpoint) -> None:
-    """Raise for JSON beyond bounds, and for a configuration that names other weights or code."""
+    """Raise for JSON that is too large or too deep, and for a configuration that names other weights or code."""
     for name in sorted({name for name in DIGESTED_FILES if name.endswith(".json")} - {"config.json", _INDEX}):
         if (checkpoint.folder / name).is_file():
             check_json_bounds(checkpoint.folder / name, remedy=_REMEDY)
@@ -300,7 +300,7 @@ def _is_hub_name(name: str) -> bool:
 
 
 def _package_folder(name: str) -> Path | None:
-    """The folder ``model`` of an installed package, which is not imported for it."""
+    """The folder ``model`` of an installed package, found without importing it; None without one."""
     module = name.replace("-", "_")
     spec = importlib.util.find_spec(module) if module.isidentifier() else None
     for folder in (spec.submodule_search_locations or ()) if spec else ():

@@ -3,8 +3,8 @@
 Everything but attention works on single tokens, so pairs of all lengths share one matrix. The classifier reads only
 the first token, so the last layer computes queries and the feed-forward part for that token alone. On a processor,
 matrix products go through oneDNN in its own layout, GELU included: torch by itself uses MKL's products, which are
-slower on AMD's processors (benchmarks/encoders.py). Attention takes one kernel for all pairs on CUDA devices, and one
-call for each length elsewhere.
+slower on AMD's processors (benchmarks/encoders.py). Attention is one kernel call for all pairs on CUDA devices in half
+precision, and one call for each length elsewhere.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from acidtest.models.encoders.sentence_tokens import Ints, offsets
 TensorFunction = Callable[[Any], Any]
 
 FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
-"""Families whose layers have the same names in transformers and are computed here."""
+"""Model types of transformers that are computed here; their layers have the same names."""
 
 _PACKED_ROWS = 4096
-"""Rows of a usual matrix, by which oneDNN chooses its layout."""
+"""The typical number of rows in an input, from which oneDNN chooses the layout of weights."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class FlatLayer:
 
 
 class FlatEncoder:
-    """The logits of a classifier of one of the families, from tokens without padding."""
+    """Computes the logits of a classifier of one of the ``FAMILIES`` from tokens without padding."""
 
     def __init__(self, model: Any) -> None:
         (self._torch,) = import_optional("torch")
@@ -101,7 +101,7 @@ class FlatEncoder:
         )
 
     def _join_linears(self, *modules: Any, gelu: bool = False) -> TensorFunction:
-        """The linear layers of these modules side by side as one."""
+        """One linear layer whose outputs are those of all these modules side by side."""
         torch = self._torch
         weight, bias = modules[0].weight.detach(), modules[0].bias.detach()
         if len(modules) > 1:
@@ -116,14 +116,14 @@ class FlatEncoder:
 
 
 def flat_encoder(model: Any) -> FlatEncoder | None:
-    """The flat encoder of a model of these families; None for other models."""
+    """The flat encoder of a model of one of the ``FAMILIES``; None for decoders and other models."""
     config = model.config
     supported = config.model_type in FAMILIES and not getattr(config, "is_decoder", False)
     return FlatEncoder(model) if supported else None
 
 
 def pack_linears(model: Any) -> None:
-    """Let oneDNN compute every linear layer of a network on the processor; its weights stay as they are."""
+    """Let oneDNN compute the float32 linear layers of a network on the processor; their weights do not change."""
     (torch,) = import_optional("torch")
     for module in model.modules():
         if type(module) is torch.nn.Linear and _can_pack(module.weight):
@@ -132,7 +132,7 @@ def pack_linears(model: Any) -> None:
 
 
 def _pack(weight: Any, bias: Any | None, *, gelu: bool = False) -> TensorFunction:
-    """``x`` to ``x @ weight.T + bias``, or its GELU, by operators of torch's compiler for frozen networks."""
+    """A function from ``x`` to ``x @ weight.T + bias``, or its GELU; the operators are those of torch's compiler."""
     (torch,) = import_optional("torch")
     ops = torch.ops.mkldnn
     matrix = ops._reorder_linear_weight(weight, _PACKED_ROWS)
@@ -148,7 +148,7 @@ def _can_pack(weight: Any) -> bool:
 
 @cache
 def _packing_works() -> bool:
-    """Whether torch has the operators that are used here, and they compute what they should."""
+    """Whether torch has the operators that ``_pack`` uses, and their result is right on a small example."""
     (torch,) = import_optional("torch")
     if not torch.backends.mkldnn.is_available():
         return False
@@ -164,7 +164,7 @@ def _packing_works() -> bool:
 
 @dataclass(frozen=True)
 class VarlenAttention:
-    """All pairs in one kernel that takes the end of each."""
+    """Attention in one kernel call; ``ends`` are offsets of pairs in all tokens, ``pairs`` in first tokens."""
 
     kernel: Callable[..., Any]
     heads: int
@@ -183,7 +183,7 @@ class VarlenAttention:
 
 
 class AttentionByLength:
-    """The pairs of one length at a time."""
+    """Attention of all pairs, in one call for each length."""
 
     def __init__(self, heads: int, lengths: Ints) -> None:
         (torch,) = import_optional("torch")
@@ -211,7 +211,7 @@ class AttentionByLength:
 
 
 def pair_attention(hidden: Any, lengths: Ints, heads: int) -> VarlenAttention | AttentionByLength:
-    """Attention of tokens to those of their own pair, for states like ``hidden`` of pairs that ascend in length.
+    """Attention within each pair, for tensors like ``hidden`` (device, precision, width); ``lengths`` must ascend.
 
     ``of_all`` takes queries, keys and values side by side, ``of_first`` the queries of first tokens, then all keys and
     values side by side.
@@ -236,7 +236,7 @@ def _varlen_kernel() -> Callable[..., Any] | None:
 
 
 def kernels_for_any_shape(device: Any) -> AbstractContextManager[Any]:
-    """Attention without cuDNN's kernels, which are compiled for every shape: here nearly every batch has a new one."""
+    """A context without cuDNN's attention, which compiles a kernel for each shape: nearly every batch has a new one."""
     if device.type != "cuda":
         return nullcontext()
     attention = importlib.import_module("torch.nn.attention")

@@ -3,7 +3,7 @@
 The first layer reads normalised sums of a word's vector and a position's, so its queries, keys and values are such sums
 too: they are looked up in tables made at loading, not multiplied. Of the last layer only the first token is read, so
 only its query is computed, and no keys or values: scores are (query · key matrix) · state, contexts are value matrix ·
-(weighted sum of states). Biases of keys cancel in the softmax; those of values go into the bias that follows.
+(weighted sum of states). Biases of keys cancel in the softmax; those of values are added to the bias after attention.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOKENS = 1 << 10
 """Tokens computed at once: enough to multiply matrices at full speed, few enough to stay in caches."""
 
 EPSILON = 1e-12
-"""What BERT adds to a variance."""
+"""The constant that BERT's layer norm adds to the variance."""
 
 _GELU_CUBE = 0.044715
 _GELU_ROOT = math.sqrt(2 / math.pi)
@@ -70,7 +70,7 @@ class LayerNorm:
 
 @dataclass(frozen=True)
 class NumpyLayer:
-    """One layer; ``mixing`` gives the queries, keys and values of all heads, the others follow attention."""
+    """One layer; ``mixing`` gives the queries, keys and values of all heads, the other parts come after attention."""
 
     heads: int
     mixing: Linear
@@ -93,8 +93,8 @@ class NumpyLayer:
 class NumpyEncoder:
     """A classifier of pairs with the weights that transformers' ``BertForSequenceClassification`` saves.
 
-    Its activation is GELU by tanh. Layers may differ in the number of heads, all of one size, and in the size of their
-    feed-forward part.
+    Its activation is the tanh approximation of GELU. Layers may differ in the number of heads and the size of the
+    feed-forward part; all heads have the same size.
     """
 
     def __init__(self, weights: Weights, head_size: int) -> None:
@@ -120,13 +120,13 @@ class NumpyEncoder:
             first = self._first_tokens(self._states(tokens, batch)[-1], tokens.lengths[batch.pairs])
             result[tokens.rows[batch.pairs]] = self._head(np.tanh(self._pooler(first)))
 
-        # One thread a batch, so that NumPy's other work is also shared out and no thread waits for another.
+        # One thread per batch: work other than matrix products is parallel too, and no thread waits for another.
         with single_threaded_blas() as count, ThreadPoolExecutor(count, thread_name_prefix="encoder") as pool:
             list(pool.map(compute, reversed(tokens.flat_batches(TOKENS))))
         return result
 
     def hidden(self, tokens: TokenizedPairs) -> Iterator[tuple[Ints, list[Floats]]]:
-        """Pairs of one length at a time: their rows, and float32[n, length, width] of embeddings and each layer."""
+        """For pairs of one length at a time: their rows, and float32[n, length, width] of embeddings and each layer."""
         last = self.layers[-1]
         for batch in tokens.flat_batches(TOKENS):
             lengths, rows = tokens.lengths[batch.pairs], tokens.rows[batch.pairs]
@@ -137,15 +137,15 @@ class NumpyEncoder:
                 yield rows[run.pairs], [layer[run.tokens].reshape(shape) for layer in states]
 
     def _make_tables(self, words: Floats, places: Floats, norm: LayerNorm) -> None:
-        """For every word and place, its part of what the first layer reads and mixes, and of the variance.
+        """Tabulate what each word and each place adds to the first layer's input, its projections, and the variance.
 
-        The sum of centred vectors is centred, and its variance is its mean square: the word's square, the place's, and
-        twice their product.
+        A place is a token type and a position. The sum of centred vectors is centred, and its variance is its mean
+        square: the word's square, the place's, and twice their product.
         """
         words = words - words.mean(axis=1, keepdims=True)
         places = places - places.mean(axis=1, keepdims=True)
         mixing = self.layers[0].mixing
-        # A first layer that is also the last mixes nothing.
+        # A single layer is the last one, which needs no projections of all tokens.
         mixes = len(self.layers) > 1
         maps = [np.eye(self.width, dtype=np.float32), *([mixing.matrix] if mixes else [])]
         joined = np.concatenate(maps, axis=1) * norm.weight[:, None]
@@ -193,7 +193,7 @@ def attend(layer: NumpyLayer, mixed: Floats, lengths: Ints) -> Floats:
     for run in length_runs(lengths):
         shape = (run.count, run.longest, 3, layer.heads, -1)
         queries, keys, values = mixed[run.tokens].reshape(shape).transpose(2, 0, 3, 1, 4)
-        # Keys down and queries across: maxima and sums over keys then run along memory, many queries at once.
+        # Keys are rows and queries are columns: maxima and sums over keys then read contiguous rows of queries.
         scores = keys @ queries.swapaxes(-1, -2)
         _softmax(scores, axis=-2)
         target = context[run.tokens].reshape(run.count, run.longest, layer.heads, -1).swapaxes(1, 2)
@@ -212,7 +212,7 @@ def _inverse_deviation(variance: Floats) -> Floats:
 
 
 def _gelu(states: Floats) -> Floats:
-    """Twice the GELU by tanh: the matrix that follows is halved at loading."""
+    """Twice the tanh approximation of GELU: the matrix that follows is halved at loading."""
     inside = states * states
     inside *= np.float32(_GELU_CUBE * _GELU_ROOT)
     inside += np.float32(_GELU_ROOT)
@@ -263,11 +263,11 @@ def _layer(weights: Weights, name: str, head_size: int) -> NumpyLayer:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
-    """The number of threads that may call NumPy at once; inside the block, BLAS starts none itself.
+    """Keep BLAS to one thread inside the block; yields the number of threads that may call NumPy at once.
 
-    It is the number that BLAS would start, which its environment variables set, too. It is one where BLAS is not the
-    OpenBLAS of NumPy's wheels, because others cannot be told to start none. Of several blocks at once, the first reads
-    the number and the last restores it.
+    It is the number of threads that BLAS would use itself, which its environment variables can set. It is 1 where BLAS
+    is not the OpenBLAS of NumPy's wheels, because others cannot be limited from here. When several blocks are open, the
+    first reads the number and the last restores it.
     """
     blas = _find_openblas()
     if blas is None:
@@ -289,7 +289,7 @@ def single_threaded_blas() -> Iterator[int]:
 
 @dataclass
 class OpenBlas:
-    """Reads and sets the number of OpenBLAS threads; ``count`` is that outside the ``blocks`` in which it is one."""
+    """Reads and sets the number of OpenBLAS threads; ``count`` is restored when the last of ``blocks`` ends."""
 
     get_threads: Callable[[], int]
     set_threads: Callable[[int], object]
@@ -300,7 +300,7 @@ class OpenBlas:
 
 @cache
 def _find_openblas() -> OpenBlas | None:
-    """The OpenBLAS that NumPy has loaded."""
+    """The OpenBLAS of NumPy's wheel; None if it has none."""
     home = Path(np.__file__).parent
     for path in sorted(path for folder in (home.parent / "numpy.libs", home / ".dylibs") for path in folder.glob("*")):
         if "openblas" not in path.name:

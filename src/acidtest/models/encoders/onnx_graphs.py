@@ -1,4 +1,4 @@
-"""ONNX graphs as files: the graph that a spec names, the files beside it, and what it is made of before it is run."""
+"""ONNX graphs as files: find the graph that a spec names, read its structure without running it, open its tokenizer."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Graph:
 
     @property
     def name(self) -> str:
-        """The name in results: that of the folder, and of the file where it is not the usual one."""
+        """The name in results: the folder's, and the file's unless it is model.onnx."""
         file = "" if self.path.name == GRAPHS[0] else f"/{self.path.name}"
         return f"onnx:{self.folder.resolve().name}{file}"
 
     def read(self, file: str, shape: type[T]) -> T:
-        """A JSON file of the folder; the defaults where there is no such file."""
+        """A JSON file of the folder; the defaults of ``shape`` where there is no such file."""
         path = self.folder / file
         return read_json(path, shape, remedy=_REMEDY, foreign=True) if path.is_file() else shape()
 
@@ -49,7 +49,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class GraphStructure:
-    """The files of a graph, whether it computes in floating point only, and its last operator."""
+    """The files of a graph, whether it computes in full floating point only, and the operator that gives its output."""
 
     files: tuple[Path, ...]
     exact: bool
@@ -102,7 +102,7 @@ def read_structure(graph: Graph) -> GraphStructure:
 
 
 def _subgraphs(graph: Any, functions: Sequence[Any] = ()) -> Iterator[Any]:
-    """A graph, the functions beside it, and the graphs inside their nodes."""
+    """A graph, the functions beside it, and the graphs nested in their nodes."""
     for part in (graph, *functions):
         yield part
         for node in part.node:
@@ -121,7 +121,7 @@ def _tensors(graph: Any) -> Iterator[Any]:
 
 
 def _external_file(graph: Graph, library: Any, tensor: Any) -> Iterator[Path]:
-    """The file beside the graph that holds the values of a tensor, where there is one."""
+    """The separate file that holds the values of a tensor, if there is one; refused outside the graph's folder."""
     if tensor.data_location != library.TensorProto.EXTERNAL:
         return
     location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")

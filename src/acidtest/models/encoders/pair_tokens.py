@@ -55,7 +55,7 @@ class TokenBatch:
 class TokenizedPairs:
     """The tokens of pairs end to end, the shortest pair first.
 
-    ``rows`` is the pair at each place; ``truncated`` is in the original order of the pairs.
+    ``rows`` are the original indices of the pairs; ``truncated`` is in the original order.
     """
 
     ids: Tokens
@@ -82,16 +82,16 @@ class TokenizedPairs:
         return TokenBatch(slice(start, stop), tokens, stop - start, longest, even=shortest == longest)
 
     def pad(self, batch: TokenBatch) -> tuple[npt.NDArray[np.bool_], Ints]:
-        """bool[pairs, longest], False for padding, and the place of each token among all; of padding, any place."""
+        """bool[pairs, longest], False for padding, and the index of each token in ``ids``; any index for padding."""
         columns = np.arange(batch.longest)
         mask = columns < self.lengths[batch.pairs, None]
         return mask, np.minimum(self.starts[batch.pairs, None] + columns, len(self.ids) - 1)
 
     def padded_batches(self, budget: int, *, mixed: bool = True) -> list[TokenBatch]:
-        """Batches of at most ``budget`` tokens with padding, or of one pair, the longest first.
+        """Batches of at most ``budget`` tokens including padding, or of one longer pair; the longest pairs come first.
 
-        A batch that is a quarter full takes no shorter pairs, so most batches are of one length and need no padding.
-        All are of one length unless ``mixed``.
+        A batch that is a quarter full takes no shorter pairs, so most batches have one length and need no padding.
+        All have one length unless ``mixed``.
         """
         lengths, stop = self.lengths, len(self.lengths)
         batches = []
@@ -100,14 +100,14 @@ class TokenizedPairs:
             start = max(stop - max(budget // longest, 1), 0)
             same = int(np.searchsorted(lengths[start:stop], longest)) + start
             quarter = stop - max(budget // (4 * longest), 1)
-            # Pairs of the greatest length, if they fill a quarter; otherwise shorter ones fill it up.
+            # Only pairs of the greatest length, if they fill a quarter; otherwise shorter ones fill that quarter.
             start = max(start, min(same, quarter) if mixed else same)
             batches.append(self.batch(start, stop))
             stop = start
         return batches
 
     def flat_batches(self, budget: int) -> list[TokenBatch]:
-        """Batches of at most ``budget`` tokens without padding, or of one pair, the shortest first."""
+        """Batches of at most ``budget`` tokens without padding, or of one longer pair; the shortest pairs first."""
         batches, start = [], 0
         while start < len(self.lengths):
             most = self.starts[start] + budget
@@ -118,7 +118,7 @@ class TokenizedPairs:
 
 
 def length_runs(lengths: Ints) -> Iterator[TokenBatch]:
-    """The runs of pairs of one length; ``lengths`` ascend."""
+    """A batch for each distinct length; ``lengths`` must ascend."""
     pair = token = 0
     for length, count in zip(*(values.tolist() for values in np.unique(lengths, return_counts=True)), strict=True):
         stop, end = pair + count, token + count * length
@@ -152,9 +152,9 @@ class TokenizesPairs(Protocol):
 
 @dataclass
 class PairAssembler:
-    """Pairs assembled from sentences, each of which is tokenized once, and cut to ``longest`` tokens.
+    """Assembles pairs from sentences, each tokenized once, and cuts them to ``longest`` tokens.
 
-    The premise is cut first, both only where the hypothesis leaves it no room.
+    Only the premise is cut, unless the hypothesis leaves it no room: then both may be.
     """
 
     template: PairTemplate
@@ -179,7 +179,7 @@ class PairAssembler:
     def _assemble(
         self, flat: Tokens, sides: list[tuple[Ints, Ints]], rows: Ints, truncated: npt.NDArray[np.bool_]
     ) -> TokenizedPairs:
-        """Pairs end to end, from the start and the size of their sentences in ``flat``."""
+        """Pairs end to end; ``sides`` are the starts and sizes in ``flat`` of premises, then of hypotheses."""
         template = self.template
         lengths = np.asarray(sides[0][1] + sides[1][1] + template.size, dtype=np.int64)
         place = np.cumsum(lengths) - lengths
@@ -199,10 +199,10 @@ class PairAssembler:
 
 
 class PairTokenizer:
-    """Tokens of pairs, cut to ``longest``, by a tokenizer of transformers or one with the same interface.
+    """Tokenizes pairs, cut to ``longest``, by a tokenizer of transformers or one with the same interface.
 
-    Pairs are assembled from sentences. Where that would not give what the tokenizer gives, as tried on a few pairs,
-    whole pairs are tokenized.
+    Pairs are assembled from sentences if that gives the tokenizer's own tokens for ``SAMPLES``; otherwise whole pairs
+    are tokenized.
     """
 
     def __init__(self, tokenizer: Any, longest: int) -> None:
@@ -272,7 +272,7 @@ class PairTokenizer:
         return assembler
 
     def _agrees(self, assembler: PairAssembler) -> bool:
-        # All at once: a tokenizer that is given a single pair takes an empty hypothesis for none.
+        # As one batch: given a single pair, a tokenizer treats an empty hypothesis as a missing one.
         premises, hypotheses = (list(texts) for texts in zip(*SAMPLES, strict=True))
         expected = self._tokenizer(premises, hypotheses)
         pairs = assembler.tokens(premises, hypotheses)
@@ -286,7 +286,7 @@ class PairTokenizer:
 
 
 def _copy_backend(tokenizer: Any) -> Any | None:
-    """A copy of the tokenizer's Rust half that neither cuts nor pads, and that no other thread changes."""
+    """A copy of the tokenizer's Rust part, if any, that neither cuts nor pads, and that no other thread changes."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         return None
@@ -297,7 +297,7 @@ def _copy_backend(tokenizer: Any) -> Any | None:
 
 
 def _cut_sizes(first: Ints, second: Ints, room: int) -> tuple[Ints, Ints]:
-    """The number of tokens of each sentence that stay: premises are cut first, hypotheses only as far as they must."""
+    """The number of tokens to keep of each sentence: premises are cut first, hypotheses only as far as needed."""
     over = first + second > room
     # Where the hypothesis alone fills the room, both are cut towards half of it, the longer first.
     crowded = second >= room

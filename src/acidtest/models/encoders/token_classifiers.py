@@ -1,4 +1,4 @@
-"""What classifiers that read tokens share, whatever computes them: preparation, answers, counts and labels."""
+"""The base class of classifiers that read tokens: tokenization, probabilities, usage counts and labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acidtest.models.label_maps import LabelMap, find_label_map
 USAGE = ("pairs", "tokens", "padding", "truncated", "tokeniser_s", "device_s")
 
 MOST_TOKENS = 1 << 20
-"""Tokens of a pair where neither tokenizer nor positions set a limit."""
+"""Most tokens in a pair where neither tokenizer nor positions set a limit."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float32]
 def choose_length(
     spec: str, wanted: int, positions: int | None, *, limits: Sequence[float | None], default: int
 ) -> int:
-    """The number of tokens of a pair: as wanted, otherwise the least of ``positions`` and other limits."""
+    """The most tokens in a pair: ``wanted``, or if that is 0 the least of ``positions`` and the other limits."""
     if wanted < 0:
         raise AcidtestError(f"{spec}: --max-length is {wanted}; it is from 1 on, or 0 for the model's own")
     if positions and wanted > positions:
@@ -37,7 +37,7 @@ def choose_length(
 
 
 class TokenClassifier(ABC):
-    """A classifier of pairs of texts: tokens in one thread, arithmetic in another."""
+    """A classifier of pairs of texts; ``prepare`` tokenizes and ``infer`` computes, if need be in different threads."""
 
     columns: tuple[str, ...] = ("premise", "hypothesis")
     probabilities = True
@@ -72,7 +72,7 @@ class TokenClassifier(ABC):
         return self._map.probabilities(self._logits(prepared))
 
     def usage(self) -> Mapping[str, float]:
-        """Pairs, tokens, padding tokens, pairs cut, and seconds in the tokenizer and on the device so far."""
+        """Pairs, tokens, padding tokens, truncated pairs, and seconds in the tokenizer and on the device so far."""
         return dict(self._usage)
 
     def token_counts(self, texts: Sequence[str]) -> Sequence[int]:
@@ -99,18 +99,18 @@ class TokenClassifier(ABC):
         return values
 
     def _agrees(self, tokens: TokenizedPairs, expected: Floats, tolerance: float) -> bool:
-        """Whether logits are near those expected, relative to the largest of them or to 1; true where one is NaN."""
+        """Whether logits are near ``expected``, relative to its largest or to 1; true if it is not all finite."""
         if not np.isfinite(expected).all():
             return True
         difference = float(np.abs(self._logits(tokens) - expected).max())
         return difference <= tolerance * max(1.0, float(np.abs(expected).max()))
 
     def _sample(self) -> TokenizedPairs:
-        """A few pairs of different lengths, to try out how a classifier is best computed."""
+        """A few pairs of different lengths, on which ways to compute the logits are compared."""
         return self.prepare(*map(list, zip(*SAMPLES, strict=True)))
 
     def _find_labels(self, names: Sequence[str], *, spec: str, labels: str, renamed: str) -> None:
-        """Find out what the outputs mean, then reset the usage counts."""
+        """Set the meaning of the outputs, its notes and the resolution, then reset the usage counts."""
 
         def logits(premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
             return self._logits(self.prepare(premises, hypotheses))
