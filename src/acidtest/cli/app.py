@@ -46,16 +46,16 @@ COMMANDS = {
     "experiment": "train",
     "export": "train",
 }
-"""Commands written by hand, in the module of their name, with their group; studies register theirs themselves."""
+"""The group of each command that is written by hand; studies register their own commands."""
 
 _SHARED_MODULES = {"tag": "taxonomy", "report": "compare"}
-"""Commands in the module of another command."""
+"""The module of each command that shares the module of another command."""
 
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass options on to suites."""
 
 _OPEN_TRAINING = ("train", "experiment")
-"""Commands that pass on the rest of the command line, but no options of suites."""
+"""The commands that pass options on to architectures."""
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -64,7 +64,7 @@ class Program(TyperGroup):
     """The program; its help lists the commands in groups."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write every command with the whole of its summary, in groups."""
+        """Write the commands by group, each with its full summary."""
         for group in GROUPS:
             names = [name for name in self.commands if command_group(name) == group]
             with formatter.section(group.capitalize()):
@@ -147,7 +147,7 @@ def _is_from_file(context: typer.Context, name: str) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the program; gives 0 for success, 1 a failed check, 2 a user's mistake, 3 a bug, 130 interrupted."""
+    """Run the program; the exit status is 0 for success, 1 failed check, 2 user's mistake, 3 bug, 130 interrupt."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -207,7 +207,7 @@ def _is_study(name: str) -> bool:
 def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
     """The settings of each command in the settings file; unknown environment variables are reported.
 
-    Settings for all commands must fit the one that is run.
+    A list for an option that takes one value is an error only for ``command``, the one that is run.
     """
     path = Path(os.environ.get(CONFIG, FILE))
     if CONFIG in os.environ and not path.is_file():
@@ -236,5 +236,5 @@ def _takes_several(parameter: Any) -> bool:
 
 
 def _command(words: list[str]) -> str:
-    """The command that the user typed, for the hint."""
+    """The command that the user typed, with a space after it; empty if it is unknown."""
     return f"{words[0]} " if words and (words[0] in COMMANDS or _is_study(words[0])) else ""

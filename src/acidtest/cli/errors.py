@@ -1,4 +1,4 @@
-"""``acidtest errors``: a sample of a run's errors to sort by hand, and what people decided on it."""
+"""``acidtest errors``: draw a sample of a run's errors to sort by hand, or count the categories people chose."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SAMPLING = {
     "fresh": "--fresh",
     "seed": "--seed",
 }
-"""Options on how to draw a sample, which mean nothing for a file that exists already."""
+"""Options for drawing a sample; they do not apply to a sample that is read from a file."""
 
 
 def errors(
@@ -106,7 +106,7 @@ def _show_decisions(samples: Sequence[Path], plot: Path | None, output: dict[str
 
 
 def _refuse_sampling_options(context: typer.Context, source: Path) -> None:
-    """Refuse options that were typed; those in acidtest.toml or in a variable may be meant for other commands."""
+    """Refuse sampling options on the command line; those from acidtest.toml or variables may be for other commands."""
     typed = [
         option
         for name, option in SAMPLING.items()
@@ -118,7 +118,7 @@ def _refuse_sampling_options(context: typer.Context, source: Path) -> None:
 
 
 def _describe_origin(suites: Sequence[str]) -> str:
-    """From where a sample was drawn by default, where some of that are untouched pairs; else nothing."""
+    """A sentence on the suites that a default sample was drawn from; empty if none of them is a control."""
     controls = [name for name in suites if name.endswith(CONTROL)]
     if not controls:
         return ""

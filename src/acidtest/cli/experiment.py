@@ -1,4 +1,4 @@
-"""``acidtest experiment``: the papers' experiments in training, one command each."""
+"""``acidtest experiment``: repeat a paper's training experiment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from acidtest.workflows.training import architecture_options, architectures
 
 @dataclass(frozen=True)
 class ArmOptions:
-    """What the arms of an experiment are trained on and asked."""
+    """What the arms of an experiment are trained and tested on."""
 
     test: Annotated[
         list[Path] | None, typer.Option("--test", help="Pairs to ask besides, such as MultiNLI's; may be repeated.")
@@ -69,7 +69,7 @@ class ArmOptions:
 
     @property
     def choices(self) -> dict[str, Any]:
-        """As ``ExperimentOptions`` takes them."""
+        """The options as keyword arguments of ``ExperimentOptions``."""
         return {
             "tests": self.test or (),
             "suite": self.suite,
@@ -153,7 +153,7 @@ def _list_experiments(*, json: bool) -> None:
 
 
 def _architecture_options(networks: Sequence[str]) -> set[str]:
-    """The options of all architectures named."""
+    """The names of the options of all these networks' architectures."""
     known = architectures()
     names = (network.partition(":")[0] for network in networks)
     return {option for name in names if name in known for option in architecture_options(name)}
@@ -164,7 +164,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _additions(texts: Sequence[str]) -> dict[str, list[Path]]:
-    """The files of each corpus that is added, from ``NAME=FILE,FILE``."""
+    """The files of each added corpus, parsed from ``NAME=FILE,FILE``."""
     additions: dict[str, list[Path]] = {}
     for text in texts:
         name, equals, files = text.partition("=")

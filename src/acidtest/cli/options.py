@@ -30,7 +30,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no w
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.", min=0)]
 
 _EVERYWHERE: dict[str, tuple[Any, Any]] = {"verbose": (Verbose, 0), "quiet": (Quiet, False), "seed": (Seed, 0)}
-"""Options that every command has, with their defaults, whether it asks for their values or not."""
+"""Options that every command accepts, with their defaults, even if its function does not take them."""
 
 From = Annotated[
     str | None,
@@ -87,14 +87,14 @@ _DELAY = 2.0
 _UNESCAPED = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Context settings of a command that passes suite options such as ``--words`` on."""
+"""Context settings of a command that accepts undeclared options, such as ``--words`` of a suite."""
 
 
 def read_command(function: Callable[..., None]) -> Callable[..., None]:
-    """The function as typer reads it: with an option for each field of its dataclasses, -v, -q and --seed.
+    """The function wrapped for typer: fields of its dataclass parameters become options; -v, -q, --seed are added.
 
-    The fields are annotated as typer reads them; the function gets the dataclass with the values given. Logging is set
-    up before it is called.
+    The fields carry typer's annotations; the function gets dataclasses of the given values. Logging is set up before
+    it is called.
     """
     hints = get_type_hints(function, include_extras=True)
     bundles = {name: {field.name for field in fields(kind)} for name, kind in hints.items() if is_dataclass(kind)}
@@ -143,7 +143,7 @@ def set_up_logging(verbose: int, quiet: bool) -> None:
 
 
 class Once(logging.Filter):
-    """Passes each note or warning once: files that are read for several trainings repeat theirs."""
+    """Drops repeated notes and warnings, such as those about a file that several trainings read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ class Stages(logging.Handler):
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of results; their styles reach a terminal only, and not where NO_COLOR is set."""
+    """Print lines of results; styles are kept only on a terminal and if NO_COLOR is not set."""
     typer.echo("\n".join(lines), color=False if os.environ.get("NO_COLOR") else None)
 
 
@@ -198,16 +198,16 @@ def print_json(value: Any) -> None:
 
 
 def suite_arguments(context: typer.Context, suites: Sequence[str]) -> dict[str, str | bool]:
-    """Options of suites on the rest of the command line: ``--words fresh``, ``--words=fresh``, ``--faithful``."""
+    """Suite options that typer did not parse: ``--words fresh``, ``--words=fresh``, ``--faithful``."""
     return extra_arguments(context, suites, ())[0]
 
 
 def extra_arguments(
     context: typer.Context, suites: Sequence[str], models: Sequence[str]
 ) -> tuple[dict[str, str | bool], dict[str, str | bool]]:
-    """The options of suites and those of models on the rest of the command line.
+    """The options of suites and those of models that typer did not parse.
 
-    Like other options they may also come from a variable or from acidtest.toml, for those that have them.
+    Values from environment variables and acidtest.toml count if a chosen suite or model has the option.
     """
     if not context.args and not context.default_map and not has_variables():
         return {}, {}
@@ -229,22 +229,22 @@ def extra_arguments(
 
 
 def has_variables() -> bool:
-    """Whether an environment variable is set that names, or seems to name, an option."""
+    """Whether an ``ACIDTEST_*`` variable is set that names a settings file or may name an option."""
     return any(name.startswith(PREFIX) and name not in KNOWN_VARIABLES for name in os.environ) or CONFIG in os.environ
 
 
 def left_arguments(
     context: typer.Context, names: Collection[str], elsewhere: Callable[[str], str] = lambda name: ""
 ) -> dict[str, str | bool]:
-    """Options of these names on the rest of the command line.
+    """The options with these names that typer did not parse; any other option is an error.
 
-    ``elsewhere`` describes whose option another name is; empty for an unknown name.
+    ``elsewhere`` says what else has an option of a name, for the error message; empty if nothing has.
     """
     return _given(context, names, elsewhere)
 
 
 def _settled(context: typer.Context, names: Iterable[str]) -> dict[str, str | bool]:
-    """The values of some options in environment variables and acidtest.toml."""
+    """The values of these options in environment variables or, where those are not set, in acidtest.toml."""
     values: dict[str, str | bool] = {}
     for name in names:
         given = os.environ.get(variable_name(name), (context.default_map or {}).get(name))
@@ -261,7 +261,7 @@ _FLAG = re.compile(r"-(?!\.?\d)")
 def _given(
     context: typer.Context, names: Collection[str], elsewhere: Callable[[str], str] = lambda name: ""
 ) -> dict[str, str | bool]:
-    """The rest of the command line as options and their values."""
+    """The values of the options that typer did not parse; True for an option without a value."""
     known = [opt for parameter in context.command.params for opt in parameter.opts if opt.startswith("--")]
     values: dict[str, str | bool] = {}
     words = list(context.args)

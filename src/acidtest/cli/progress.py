@@ -1,4 +1,4 @@
-"""Progress of anything that takes longer than two seconds, on standard error."""
+"""Progress bars on standard error, for work that takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ProgressBar:
 
 
 def usage_line(usage: Mapping[str, float]) -> str:
-    """How fast a run went and where the time was spent, in a line; empty where nothing was asked."""
+    """A line on the speed of a run and how its time was spent; empty if no pairs were asked."""
     if not usage.get("pairs"):
         return ""
     rest = dict(usage)

@@ -1,4 +1,4 @@
-"""``acidtest representations``: what a model's layers hold."""
+"""``acidtest representations``: which categories and labels a model's layers tell apart."""
 
 from __future__ import annotations
 

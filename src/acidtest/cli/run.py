@@ -81,7 +81,7 @@ class SuiteFileOptions:
     published_as: PublishedAs = None
 
     def reading(self, specs: Sequence[str]) -> Reading:
-        """The reading of suites; --label-map is about a model instead where one of the models takes it."""
+        """How to read the suites' files; --label-map does not apply to them if one of the models takes it."""
         for_model = any("label_map" in model_options(spec) for spec in specs)
         labels = self.suite_label_map or (None if for_model else self.label_map)
         return Reading.parsed(self.columns, labels, self.keep_columns, self.published_as)
@@ -150,7 +150,7 @@ def _run_model(
     output: Path | None,
     quiet: bool,
 ) -> Finished:
-    """Run one model with those of the options that its kind has, and print what it used where that was much."""
+    """Run one model with the options that its kind takes; print its usage if it was slow or sent requests."""
     known = model_options(spec)
     with ProgressBar(spec, quiet=quiet) as progress:
         finished = evaluations.run(

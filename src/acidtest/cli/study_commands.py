@@ -74,7 +74,7 @@ def study_command(study: Study) -> Callable[..., None]:
 
 
 def check_output(study: Study, output: Path | None) -> None:
-    """Refuse a file that the study cannot write, before anything is computed."""
+    """Refuse a file that the study cannot write or must not overwrite, before anything is computed."""
     if not output:
         return
     if output.suffix == ".html" or not study.writes_rows:
@@ -88,7 +88,7 @@ def show(
 ) -> None:
     """Write the requested files and print the result, as JSON or as text.
 
-    ``written`` are files that are there already, by kind. Folded sections are printed only where ``full`` is true.
+    ``written`` are files written before this call, by kind. Folded sections are printed only if ``full`` is true.
     """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
@@ -110,7 +110,7 @@ def show(
 def write_document(
     document: Document, page: Path | None, tables: Path | None, plots: Path | None, *, page_key: str = "page"
 ) -> dict[str, Path]:
-    """Write a document as a page and as folders of tables and charts; gives what was written, by kind."""
+    """Write a document as a page and as folders of tables and charts; return their paths by kind."""
     written = {}
     if page:
         from acidtest.render.html import render_page
@@ -138,7 +138,7 @@ def print_document(document: Document, *, full: bool = True) -> None:
 
 
 def show_written(written: dict[str, Path]) -> None:
-    """Say what was written where."""
+    """Print the path of each file or folder written."""
     for kind, path in written.items():
         echo(f"{kind}: {path}")
 

@@ -1,4 +1,4 @@
-"""``acidtest train``: a paper's architecture on a user's pairs."""
+"""``acidtest train``: train a paper's architecture on a user's pairs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MaterialOptions:
-    """What is learnt from beside the files of --train, and what is left out."""
+    """What to train and test on besides the files of --train, and what to leave out."""
 
     test: Annotated[list[Path] | None, typer.Option("--test", help="Pairs to score at the end; may be repeated.")] = (
         None
@@ -127,7 +127,7 @@ def _material(train: Sequence[Path], dev: Path | None, extra: MaterialOptions) -
 
 
 def _describe_owners(option: str) -> str:
-    """Which architectures have an option that was given to another."""
+    """A phrase on which architectures have an option; empty if none has."""
     names = [name for name in architectures() if option in architecture_options(name)]
     return f"an option of {', '.join(names)}; see: acidtest train {names[0]} --list" if names else ""
 

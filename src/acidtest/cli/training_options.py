@@ -1,4 +1,4 @@
-"""Options that all commands that train have."""
+"""Options that the training commands share."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class NetworkOptions:
 
     @property
     def recipe(self) -> Mapping[str, Any]:
-        """What was given of the trainer's recipe."""
+        """The settings of the trainer's recipe that were given."""
         names = ("epochs", "batch_size", "learning_rate", "patience", "precision")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The settings of the network's words and the device."""
+        """The settings of word vectors and device, None where not given."""
         return {
             "embeddings": self.embeddings,
             "dimensions": self.dimensions,
@@ -56,7 +56,7 @@ class NetworkOptions:
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
-    """Whole numbers with commas between them."""
+    """The whole numbers in a comma-separated text."""
     try:
         return tuple(int(part) for part in text.split(",") if part.strip())
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""``acidtest words``: a vocabulary of HANS, and whether a training set has its words in the frames they need."""
+"""``acidtest words``: check a vocabulary for HANS, and count its words in a training set by verb pattern."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What documents show of suites: slices under readable names, and rows worth reading.
+"""Names of slices and example rows for documents.
 
-Those are a model's most confident mistakes, and what only one of two models gets right. Ten rows of one template teach
-less than one row of ten, so rows are taken from as many slices as there are.
+Examples are a model's most confident mistakes, or rows that only one of two models gets right. Ten rows of one template
+show less than one row of each of ten templates, so examples are spread over as many slices as possible.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from acidtest.core.suite import CATEGORY, CROSS, Card
 from acidtest.studies.rows import ScoredRows, common_rows, with_texts
 
 CATEGORY_HOLDS = "yes"
-"""What the example browser calls a category that holds."""
+"""The value of a category in the example browser if a pair belongs to it."""
 
 MOST_CHART_ROWS = 100
-"""A factor of more values than this has a table and no chart."""
+"""A factor with more values than this gets a table but no chart."""
 
 MOST_FACTS = 3
-"""Factors named beside a row; the browser names them all."""
+"""The most factors shown beside an example; the browser shows all."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ _SURE = "_sure"
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Two models on the rows both were asked: how many only one gets right, and some of those for each."""
+    """How many of the rows asked of two models each gets right, with examples that only one gets right."""
 
     both: int
     neither: int
@@ -48,7 +48,7 @@ class Disagreement:
 
 
 def main_factor(card: Card, sizes: Mapping[str, int]) -> str | None:
-    """What a suite is stratified by, else its categories, the label, or the factor with most values."""
+    """The factor a suite is stratified by, else its categories, the label, or the factor with most values."""
     grouped = (CATEGORY,) if card.categories else ()
     strata = [name for name in (*card.strata, *grouped, "label") if sizes.get(name, 0) > 1]
     factors = [name for name in card.factors if sizes.get(name)]
@@ -58,7 +58,7 @@ def main_factor(card: Card, sizes: Mapping[str, int]) -> str | None:
 
 
 def chance(card: Card, *, two_way: bool) -> float:
-    """What guessing gets: a half where gold is two-way (McCoy et al. 2019), else by how many of three gold accepts."""
+    """Accuracy of guessing: 1/2 for two-way labels (McCoy et al. 2019), else the mean share of labels accepted."""
     if two_way or set(card.labels) == {"entailment", "non-entailment"}:
         return 1 / 2
     accepted = sum(GOLD_MASKS[label].bit_count() / 3 * count for label, count in card.labels.items())
@@ -66,7 +66,7 @@ def chance(card: Card, *, two_way: bool) -> float:
 
 
 def slice_of(card: Card, factor: str, value: str) -> dict[str, str]:
-    """The suite and the columns that tell the rows of a value; of a category its column, of a list none."""
+    """The suite and the column values that select the rows of a slice; empty if a factor holds lists."""
     names = factor.split(CROSS)
     if not factor:
         return {"suite": card.name}
@@ -78,7 +78,7 @@ def slice_of(card: Card, factor: str, value: str) -> dict[str, str]:
 
 
 def headings(run: Run, suite: str, factor: str) -> dict[str, str]:
-    """A heading for each value of a factor, where every value lies within one cell of a crossing."""
+    """A heading for each value of a factor, if each occurs in only one cell of a crossing; else empty."""
     rows = run.lazy(suite)
     known = rows.collect_schema().names()
     for names in (*run.header.suites[suite].crossings, ("label",)):
@@ -92,14 +92,14 @@ def headings(run: Run, suite: str, factor: str) -> dict[str, str]:
 
 
 def _different(run: Run, rows: pl.LazyFrame) -> pl.DataFrame:
-    """Rows without null, each once, in order of first appearance."""
+    """The distinct rows without nulls, in order of first appearance."""
     batches = [rows.collect_schema().to_frame()]
     run.visit(rows, lambda batch: batches.append(compact_frame(batch.drop_nulls().unique(maintain_order=True))))
     return pl.concat(batches).unique(maintain_order=True)
 
 
 def row_names(values: Sequence[str], under: Mapping[str, str]) -> dict[str, str]:
-    """What to call each value: without the code of its heading, as in ``ln_passive``, where all have one."""
+    """The name shown for each value; a code for its heading, as in ``ln_passive``, is dropped if all have one."""
     codes: dict[str, set[str]] = {}
     for value in values:
         codes.setdefault(under.get(value, ""), set()).add(value.partition("_")[0] if "_" in value else "")
@@ -113,9 +113,9 @@ def readable(value: object) -> str:
 
 
 def mistakes(run: Run, suite: str, main: str | None, *, count: int = 10) -> tuple[int, tuple[Pair, ...]]:
-    """How many mistakes a run has on a suite, and the surest, from as many values of the main factor as there are.
+    """The number of mistakes of a run on a suite, and the most confident ones, spread over the values of ``main``.
 
-    Without probabilities every mistake counts as equally sure, and the rows are a spread sample.
+    Without probabilities all mistakes count as equally confident.
     """
     factors = _factors(run, suite, main)
     names = {"id", "group", "label", *factors, *ANSWER_COLUMNS}
@@ -130,7 +130,7 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = 10) -> tupl
         total += wrong.height
         sure = pl.Series(_SURE, confidence(wrong, run).round(2))
         known = _eligible(pl.concat([kept, wrong.with_columns(sure)]), factors, count)
-        # What was eligible stays so, and comes first.
+        # Rows that were eligible remain so, and come first.
         kept = pl.concat([kept, compact_frame(known[kept.height :])])
 
     run.visit(rows, visit)
@@ -145,7 +145,7 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = 10) -> tupl
 def disagreement(
     names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], main: str | None, *, count: int = 5
 ) -> Disagreement:
-    """Two models on the rows both were asked, judged by the same gold; the surest mistakes that the other avoids."""
+    """Compare two models on the rows both were asked; examples are the most confident mistakes that only one makes."""
     runs = tuple(side.run for side in rows)
     suite = rows[0].card.name
     first, second = (side.frame.with_columns(right=pl.Series(side.correct)) for side in rows)
@@ -183,11 +183,11 @@ def confidence(rows: pl.DataFrame, run: Run, prefix: str = "") -> Floats:
 
 
 def spread(rows: pl.DataFrame, factors: Sequence[str], sure: Floats, *, count: int) -> list[int]:
-    """The numbers of some rows, the surest first among those of slices used least.
+    """The indices of at most ``count`` rows, spread over the slices and as confident as possible.
 
-    Rows of values of the first factor that were taken less often go first; then the surer, to a hundredth; then those
-    whose values of the other factors were taken less often; then those that stand first. A second row of a group comes
-    only when every group has one.
+    Each step takes a row whose value of the first factor was taken least often; ties go to the higher confidence, to a
+    hundredth, then to the values of the other factors taken least often, then to the earlier row. A second row of a
+    group is taken only when every group has one.
     """
     first, *rest = [_codes(rows, name) for name in factors] or [np.zeros(rows.height, dtype=np.int64)]
     groups = _codes(rows, "group") if "group" in rows else np.arange(rows.height)
@@ -211,10 +211,10 @@ def spread(rows: pl.DataFrame, factors: Sequence[str], sure: Floats, *, count: i
 
 
 def _eligible(rows: pl.DataFrame, factors: Sequence[str], count: int) -> pl.DataFrame:
-    """The rows that ``spread`` may choose, however many more there are.
+    """The rows that ``spread`` may choose, whatever rows follow.
 
-    Of rows that are alike and equally sure the first is chosen whose group was not, or when all groups were, the first
-    that was not: one of the first few groups, and of the first few rows of its group.
+    Among rows with equal factors and confidence it takes the first of an unused group or, if all are used, the first
+    unused row: one of the first ``count`` groups, and of the first ``count`` rows of its group.
     """
     if "group" not in rows.columns:
         return rows.filter(pl.int_range(pl.len()).over(*factors, _SURE) < count)
@@ -234,7 +234,7 @@ def _codes(rows: pl.DataFrame, name: str) -> npt.NDArray[np.int64]:
 
 
 def _columns(run: Run) -> dict[str, str]:
-    """Where the probability of each answer stands; a two-way model's non-entailment is in the neutral column."""
+    """The column with the probability of each answer; a two-way model's non-entailment is in the neutral column."""
     labels = TWO_WAY_LABELS if run.header.model.resolution == "two-way" else LABELS
     return {label: f"p_{column}" for label, column in zip(labels, LABELS, strict=False)}
 

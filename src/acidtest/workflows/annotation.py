@@ -77,7 +77,7 @@ def load_stored_answers(url: str) -> tuple[Questionnaire, Answers]:
 
 
 def progress_document(overview: Mapping[str, Any]) -> Document:
-    """How far annotators have come: what there is to judge, and a row for each annotator."""
+    """The progress of a project: the number of items and judgements, and a row for each annotator."""
     from acidtest.core.document import Column, Document, Row, Table, describe_count
 
     checks = f", {overview['controls']:,} controls" if overview["controls"] else ""
@@ -183,7 +183,7 @@ def invitation_link(project: Project, name: str, *, host: str = LOOPBACK, port: 
 def export_annotations(
     project: Project, path: str | Path, *, form: str = "", everything: bool = False
 ) -> dict[str, Any]:
-    """Write the answers of a project, as a table by the ending of its name or with ``form`` label-studio.
+    """Write the answers of a project: a table in the format of its ending, or with ``form`` label-studio its tasks.
 
     ``everything`` adds answers that do not count (taken back, replaced, late, of excluded people) and the checks. The
     result says how many were written, and where.
@@ -202,8 +202,8 @@ def import_annotations(
 ) -> dict[str, int]:
     """Add the answers in a table or a file of Label Studio to a project; known answers are left alone.
 
-    If the store has no project, one is set up with the items of the file; that needs a ``questionnaire``. Only people
-    whom the file excludes are excluded in it. The result says how many answers were added and how many were known.
+    If the store has no project, one is set up with the items of the file; that needs a ``questionnaire``. It excludes
+    only the people whom the file excludes. The result says how many answers were added and how many were known.
     """
     database = project.store if project else open_store(store)
     from acidtest.annotate.exchange import import_answers, read_answer_rows, widen_seats
@@ -317,7 +317,7 @@ def _read_rows(
 
 
 def _complete_table(path: str | Path, questionnaire: Questionnaire) -> pl.DataFrame | None:
-    """A file as it is, if it is a table with all that the questionnaire shows and asks by."""
+    """The table in a file, if it has the columns that the questionnaire needs; else None."""
     from acidtest.annotate.items import has_gold_names
 
     try:
@@ -329,7 +329,7 @@ def _complete_table(path: str | Path, questionnaire: Questionnaire) -> pl.DataFr
 
 
 def _add_suite_column(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The rows with the name of their suite, if papers have published numbers about it."""
+    """The rows with a column for the name of their suite, if there are published numbers about it."""
     from acidtest.annotate.items import SUITE
     from acidtest.io.published import published_scores
 

@@ -169,7 +169,7 @@ def _answered(part: pl.DataFrame) -> BatchAnswers:
 
 @dataclass(frozen=True)
 class SuiteRecipe:
-    """The suite and options with which a worker makes rows of parts of a corpus; its card must come out the same."""
+    """What a worker needs to make rows of a suite from parts of a corpus; its card must get the same ``arguments``."""
 
     suite: str
     seed: int
@@ -193,7 +193,7 @@ class SuiteWorker:
     recipe: SuiteRecipe
 
     def process(self, part: pl.DataFrame) -> pl.DataFrame:
-        """The rows of the suite made of some pairs."""
+        """The rows of the suite made from a part of the corpus."""
         recipe = self.recipe
         source = Suite(part.lazy(), replace(recipe.corpus, rows=part.height))
         made = SUITES[recipe.suite].make(Request(seed=recipe.seed, source=source, keep=recipe.keep), **recipe.options)

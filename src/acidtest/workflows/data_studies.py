@@ -140,7 +140,7 @@ def taxonomy_statistics(
 ) -> TaxonomyResult:
     """How the categories of annotated pairs go with labels, genres and each other (Joshi et al. 2020, section 3.2).
 
-    ``categories`` names a user's own; ``against`` are files to look for the same pairs in.
+    ``categories`` are those of another scheme; ``against`` are files in which to look for the same pairs.
     """
     from acidtest.studies.taxonomy import taxonomy as count_categories
 
@@ -155,9 +155,9 @@ def taxonomy_statistics(
 def annotated_suite(
     file: str | Path | Suite, *, categories: Sequence[str] = (), reading: Reading | None = None
 ) -> Suite:
-    """The pairs of an annotated file with their categories: as the suite ``taxinli`` where it is that, or ``taxonomy``.
+    """The annotated pairs of a file: as suite ``taxinli`` if it is the published file, else as ``taxonomy``.
 
-    A suite that acidtest wrote with categories stays as it is.
+    A suite that already has categories stays as it is, unless ``categories`` are named.
     """
     from acidtest.text.taxonomy import is_published
 

@@ -99,7 +99,7 @@ def run(
 
 
 def _request(battery: Battery, model: Model, settings: Mapping[str, object]) -> str:
-    """A hash of what is asked for; empty where the same request could mean something else tomorrow."""
+    """A hash of the request; empty if the model or the battery cannot be recognised later."""
     if model.fingerprint is None or not battery.stamp:
         return ""
     return f"{key(battery.stamp, repr(settings), model.name, model.fingerprint, repr(versions())):016x}"
@@ -197,7 +197,7 @@ def model_kinds() -> list[str]:
 
 
 def run_of(source: AnyRun) -> Run:
-    """The run, read from its folder where only that is given."""
+    """The run itself, or the one read from a folder."""
     if isinstance(source, Finished):
         return source.run
     return source if isinstance(source, Run) else Run.read(source)

@@ -1,6 +1,6 @@
 """Export of models to the formats of other programs, compared with the original.
 
-The exporter itself imports more, so it is a module of its own.
+The exporter itself is in ``onnx_export``, which imports more.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ OPSET = 17
 """The version of ONNX's operators: the first with layer normalisation, known to ONNX Runtime since 1.12."""
 
 _LARGE = 1 << 31
-"""Bytes from which on the weights of a graph need separate files: protobuf holds no more."""
+"""Size in bytes from which the weights of a graph need separate files, the limit of protobuf."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _write_graph(checkpoint: Checkpoint, folder: Path) -> None:
     tokenizer = load_tokenizer(checkpoint)
     model = load_classifier(checkpoint, torch.float32)
     if hasattr(model, "set_attn_implementation"):
-        # Plain steps: ONNX Runtime is faster on them than on what torch makes of its fused attention.
+        # ONNX Runtime is faster on eager attention than on what torch exports for its fused attention.
         model.set_attn_implementation("eager")
     if getattr(model.config, "pad_token_id", None) is None:
         model.config.pad_token_id = NO_PADDING
@@ -215,7 +215,7 @@ def _write_int8(folder: Path) -> None:
 
 @contextmanager
 def _no_warnings() -> Iterator[None]:
-    """Without the advice that ONNX Runtime logs as warnings of the root logger."""
+    """Suppress the advice that ONNX Runtime logs as warnings of the root logger."""
     before, handler = logging.root.manager.disable, logging.NullHandler()
     # Logging to a root without handlers would add one for good, and everything would be printed twice.
     logging.root.addHandler(handler)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acidtest.studies.contamination import ContaminationResult
 
 _COMPOSED = ("scores", "comparison", "contamination")
-"""Studies that a report treats differently from the others that apply."""
+"""Studies that a report adds by code of their own, not because they apply."""
 
 _LEADING = ("diagnosis", "overview")
 """Anchors of the sections of scores that stand before all others."""
@@ -35,7 +35,7 @@ def report(
     tables: str | Path | None = None,
     plots: str | Path | None = None,
 ) -> Path:
-    """Write one self-contained page for one or several finished runs; a file that is not a page of acidtest is kept.
+    """Write one self-contained page for one or several finished runs; refuse to overwrite any file but such a page.
 
     Several runs are also compared, on whole suites and on crossed factors. A model whose runs hold the four suites of
     contamination gets that section; ``reference`` is for it. ``tables`` and ``plots`` are folders for the tables as
@@ -96,7 +96,7 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
 
 
 def scores_document(finished: Finished) -> Document:
-    """The scores of one run, without rows to look through."""
+    """The scores of one run, without example rows."""
     from acidtest.studies.scores import ScoresResult
     from acidtest.studies.scores.document import document as describe_scores
 
@@ -119,7 +119,7 @@ def _is_leading(part: Part) -> bool:
 
 
 def _error_note(error: AcidtestError) -> Note:
-    """Why a section has no numbers."""
+    """A note on why a section has no numbers."""
     text = str(error)
     return Note(f"{text[:1].upper()}{text[1:]}.")
 

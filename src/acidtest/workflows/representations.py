@@ -26,7 +26,7 @@ LAYER_LIMIT = 2000
 """The default number of pairs."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with the title of a step, how much of it is done, and of how much."""
+"""Called with the title of a step, the amount done and the total."""
 
 _Layers = npt.NDArray[np.float32]
 
@@ -96,7 +96,7 @@ def representations(
 
 
 def _kept_layers(model: _LayeredModel, frame: pl.DataFrame, keep: Path, progress: Progress) -> _Layers:
-    """The representations from the file where it has them, else from the model, and then written to the file."""
+    """The representations from the file if it has them, else from the model; those are written to the file."""
     key = f"{model.fingerprint}|{'|'.join(model.layers)}"
     if keep.exists():
         try:

@@ -1,4 +1,4 @@
-"""Everything computed from one run, typed inside and as results.json holds it at the edge."""
+"""Everything computed from one run, and how it is read from results.json."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REMEDY = "run it again with --fresh"
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """Whose results they are."""
+    """The model that the results are about."""
 
     spec: str
     name: str
@@ -56,7 +56,7 @@ class RunResults:
 
 
 def compute_results(run: Run) -> RunResults:
-    """Score a run, measure contamination where it holds what that takes, and put the findings in order."""
+    """Score a run, measure contamination if it has the four suites for that, and sort the findings by severity."""
     scores = score_run(run)
     contamination = measure_contamination([run]) if holds_the_four([run]) else None
     findings = [*scores.diagnosis, *([contamination_finding(contamination)] if contamination else [])]

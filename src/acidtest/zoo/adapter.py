@@ -45,7 +45,7 @@ class ZooModel:
     independent = True
     keep: Keep = "always"
     lengths = True
-    # Looking up the words of many pairs takes as long as of few.
+    # Looking up words takes about as long for many pairs as for few.
     batch_size = 4096
 
     def __init__(self, name: str, saved: SavedNetwork, device: torch.device) -> None:
@@ -96,7 +96,7 @@ class ZooModel:
         return result
 
     def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """float32[layers, n, width] of a network that shows its layers."""
+        """float32[layers, n, width]; only for networks that have ``states``."""
         import torch
 
         prepared = self.prepare(*columns)

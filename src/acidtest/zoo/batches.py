@@ -1,6 +1,6 @@
-"""Texts as numbers of words, the vectors that words start with, and pairs on a device in batches of similar length.
+"""Texts as word numbers, initial word vectors, and pairs on a device in batches of similar length.
 
-Seed and epoch alone decide the order of training batches.
+The order of training batches depends only on seed and epoch.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VOCABULARY = "vocabulary.txt"
 """The file of a network's folder that lists its words."""
 
 LETTERS = 16
-"""Bytes of UTF-8 of a word that networks of letters read."""
+"""The number of UTF-8 bytes of each word that networks with letters read."""
 
 SPREAD = 0.1
 """Standard deviation of random vectors when no file gives another."""
@@ -46,7 +46,7 @@ Targets = npt.NDArray[np.bool_]
 class Texts:
     """Texts end to end: the number of every word, and where each text starts, with the total length last.
 
-    Where texts are spelled, ``forms`` numbers the words as they are written, known or not, and ``letters`` spells each.
+    For networks with letters, ``forms`` numbers the distinct words, known or not, and ``letters`` has their bytes.
     """
 
     ids: npt.NDArray[np.int32]
@@ -80,7 +80,7 @@ class WordVocabulary:
         return {word: number for number, word in enumerate(self.words) if number >= len(SPECIAL)}
 
     def texts(self, column: pl.Series | Sequence[str], *, spelled: bool = False) -> Texts:
-        """The texts of a column, spelled or not; a text without words gets one unknown word."""
+        """The texts of a column, with letters if ``spelled``; a text without words gets one unknown word."""
         series = column if isinstance(column, pl.Series) else pl.Series(column, dtype=pl.String)
         tokens = tokenise(series)
         forms = [word.lower() for word in tokens.words.to_list()]
@@ -121,7 +121,7 @@ def _spell(words: Sequence[str]) -> npt.NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class InitialVectors:
-    """The vocabulary of a network and the vectors it starts with: ``given`` in some ``places``, random elsewhere.
+    """The vocabulary of a network and the vectors it starts with: ``given`` at ``places``, random elsewhere.
 
     ``fingerprint`` is a digest of the file that gave them.
     """
@@ -221,7 +221,7 @@ class Inputs(ABC):
 class SentenceTensors:
     """Sentences padded to the longest: word numbers, which of them are words, and lengths.
 
-    ``counts`` are the lengths on the processor, readable without waiting for the device. ``letters`` spell each word.
+    ``counts`` are the lengths on the processor, readable without waiting for the device. ``letters`` holds bytes.
     """
 
     words: torch.Tensor

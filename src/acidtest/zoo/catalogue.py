@@ -1,4 +1,4 @@
-"""The architectures and the settings the papers gave them; loaded without torch."""
+"""The architectures and their settings in the papers; importing this module does not load torch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Settings = Mapping[str, Any]
 class Architecture:
     """A kind of network: a summary, its citation, default settings, and settings of papers that tested it.
 
-    ``path`` leads to the class or function that makes the network, below ``zoo/architectures``. A class may have a
+    ``path`` names the class or function that makes the network, below ``zoo/architectures``. A class may have a
     ``reader`` of its own, a method ``fit``, and ``reads_letters``.
     """
 

@@ -94,9 +94,9 @@ def classifier_head(
 def init_orthogonal(network: nn.Module) -> None:
     """Initialise weights as Chen et al.'s programs for ESIM, KIM and gated attention do.
 
-    Every gate of an LSTM is orthogonal, for its input and for its state, which is what the programs draw where the two
-    have the same size, as in the papers. All other weights are normal with deviation 0.01, and all biases are zero,
-    those of forget gates included.
+    The weights of every LSTM gate are orthogonal, for its input and for its state, as in the programs if the two have
+    the same size, which they have in the papers. All other weights are normal with deviation 0.01, and all biases are
+    zero, those of forget gates included.
     """
     for part in network.modules():
         if isinstance(part, nn.Linear):
@@ -129,10 +129,10 @@ def match_features(first: Tensor, second: Tensor, *, signed: bool = False) -> Te
 
 
 def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
-    """Softmax of each row of scores over the places that ``mask`` leaves."""
+    """Softmax of each row of scores over the places where ``mask`` is true."""
     return scores.masked_fill(~mask[:, None], -torch.inf).softmax(dim=-1)
 
 
 def attend(scores: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """For each row of ``scores``, the mean of ``values`` weighted by it, over the places that ``mask`` leaves."""
+    """For each row of ``scores``, the mean of ``values`` weighted by its softmax, where ``mask`` is true."""
     return attention_weights(scores, mask) @ values

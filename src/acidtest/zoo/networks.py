@@ -1,4 +1,4 @@
-"""What a network reads with, how it is made, and the folder of a trained one.
+"""Readers of pairs for networks, and the folders that trained networks are saved to and loaded from.
 
 A folder holds ``zoo.json``, ``model.safetensors`` and the files of the reader.
 """
@@ -59,7 +59,7 @@ class PairReader(Protocol):
         """What a network with this many labels is built on."""
 
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> Inputs:
-        """Pairs on a device."""
+        """The pairs as inputs of the network on a device."""
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write the reader's files to a folder; return its entry for zoo.json, whose ``files`` names them."""
@@ -224,6 +224,6 @@ def _refuse_unknown(path: Path, fields: dict[str, Any], config: NetworkConfig, f
 
 
 def _saved_part(network: torch.nn.Module) -> torch.nn.Module:
-    """The part whose weights are saved: its ``kept``, which other programs can read too, or the whole network."""
+    """The part of a network whose weights are saved: ``kept``, which other programs can read, or the whole network."""
     part: torch.nn.Module = getattr(network, "kept", network)
     return part

@@ -29,10 +29,10 @@ from acidtest.studies.rows import score_alike
 from acidtest.studies.slices import MOST_CHART_ROWS, disagreement, headings, main_factor, row_names, slice_of
 
 SHOWN = 0.05
-"""A difference is said to be there when its adjusted p-value is below this."""
+"""A difference is reported as one if its adjusted p-value is below this."""
 
 MOST_SENTENCES = 6
-"""With more pairs of models and suites than this, only the tables say how they differ."""
+"""With more contrasts of whole suites than this, they are shown in tables only, not in sentences."""
 
 _METHODS = (
     "Differences are percentage points, second minus first. Detectable is the smallest difference that as many rows "
@@ -107,14 +107,14 @@ def _whole_parts(result: ComparisonResult, whole: Sequence[Contrast]) -> Iterato
 
 
 def _matrices(suite: str, contrasts: Sequence[Contrast]) -> Iterator[Table]:
-    """All models on a suite against each other, where there are three or more."""
+    """The matrix of differences between models on a suite, if there are three models or more."""
     models = tuple(dict.fromkeys(name for one in contrasts for name in (one.first, one.second)))
     if len(models) < 3:
         return
     cells: dict[tuple[str, str], Cell] = {}
     for one in contrasts:
         change = cells[one.second, one.first] = one.difference
-        # Taken from zero, since a zero with its sign changed would be shown as negative.
+        # 0.0 - x rather than -x: negating zero would give -0.0, which is shown with a minus sign.
         cells[one.first, one.second] = replace(
             change, value=0.0 - change.value, low=0.0 - change.high, high=0.0 - change.low
         )
@@ -131,7 +131,7 @@ def _contrast_table(
     corner: str,
     describe_row: Callable[[str], Row] = lambda value: Row(value, ()),
 ) -> Table:
-    """Contrasts as rows, one for each suite or value, under the pair of models where there are several."""
+    """A table with one row per contrast, grouped by pair of models if there are several pairs."""
     pairs = dict.fromkeys((contrast.first, contrast.second) for contrast in contrasts)
     if len(pairs) == 1:
         first, second = next(iter(pairs))
@@ -190,7 +190,7 @@ def _factor_section(
 def _disagreements(
     suite: str, result: ComparisonResult, runs: Mapping[str, Run], main: str | None
 ) -> Iterator[Note | Section]:
-    """How many rows only one of two models gets right, and some of those for each."""
+    """The number of rows that only one of two models gets right, with examples for each model."""
     contrasts = [one for one in result.contrasts if one.suite == suite and not one.factor and one.first in runs]
     rows = score_alike(runs, suite) if contrasts else {}
     for first, second, paired in ((one.first, one.second, one.paired) for one in contrasts):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 NEARLY_NONE = 0.05
 TOO_WIDE = 0.1
-"""An interval that reaches farther above its value than this means that there were too few rows."""
+"""If the upper bound is farther above the value than this, there were too few rows."""
 
 ALL_PAIRS, WRONG = "all pairs", "non-entailment"
 """Slices; the second is where the heuristics are wrong and memory would show."""
@@ -90,7 +90,7 @@ def _contrast_table(model: ModelContamination) -> Table:
 def verdict(
     model: str, reference: str | None, contrasts: Sequence[ContaminationContrast], cells: Sequence[ContaminationCell]
 ) -> str:
-    """What the contrasts say, in a sentence on memory and, where there is something to say, one on the templates."""
+    """Sentences on what the contrasts show of memory and, where differences are significant, of words and templates."""
     rates = [cell.slices[WRONG].value for cell in cells]
     nearly = "wrong" if max(rates) <= NEARLY_NONE else "right" if min(rates) >= 1 - NEARLY_NONE else ""
     if nearly:
@@ -99,7 +99,7 @@ def verdict(
             "all four suites, so it has nothing to show in."
         )
     by_name = {(contrast.name, contrast.slice): contrast for contrast in contrasts}
-    # Memory shows where the heuristics are wrong; all pairs come last, being half heuristics.
+    # Memory shows where the heuristics are wrong; all pairs come last: the heuristics are right on half of them.
     order = [WRONG, *(contrast.slice for contrast in contrasts if contrast.slice not in (WRONG, ALL_PAIRS)), ALL_PAIRS]
     signs = [by_name["both", name] for name in order if by_name["both", name].significant]
     sentences = [_describe_memory(model, reference, by_name["both", WRONG], signs)]

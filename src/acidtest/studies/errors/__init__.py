@@ -1,7 +1,7 @@
-"""What people decided on a sample of errors: how they spread over the categories of Naik et al. (2018), section 2.
+"""Counts of the categories that people chose for a sample of errors: those of Naik et al. (2018), section 2.
 
-Shares are those among all errors of the run, of which the sample was drawn at random: rows are independent, also where
-they have a source sentence in common.
+Shares estimate those among all errors of the run, from which the sample was drawn at random: rows are independent, even
+if they share a source sentence.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class CategoryShare:
 
 @dataclass(frozen=True)
 class ErrorsResult:
-    """The errors of a sample by category, the published shares beside them.
+    """The errors of a sample by category, and the published shares.
 
-    ``prefilled``: the categories are the proposals as the file came with them, so that nobody decided on them.
-    ``synthetic`` counts the errors on pairs that rules made where the sample has both; they are not counted here.
-    Nothing is published about synthetic pairs.
+    ``prefilled``: all categories still equal the proposals, so nobody seems to have decided on them.
+    ``synthetic``: the errors on pairs made by rules, if the sample also has natural pairs; the other fields leave them
+    out. No shares are published for synthetic pairs.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Decisions:
 
     @property
     def prefilled(self) -> bool:
-        """Whether every category equals the proposal and nobody wrote a comment, so that perhaps nobody looked."""
+        """Whether every category equals the proposal and there is no comment: perhaps nobody has looked yet."""
         same = self.frame.select((pl.col("category") == pl.col("proposed")).fill_null(False).all()).item()
         return bool(same) and self.frame.height > 0 and not self.commented
 
@@ -146,7 +146,7 @@ def error_categories(sample: Annotated[Path, "A sample of errors that somebody s
 
 
 def read_decisions(path: str | Path) -> Decisions:
-    """The decisions in a file that ``sample_errors`` filled and a person edited; a mistake in it names its line."""
+    """The decisions in a file that ``sample_errors`` filled and a person edited; errors name the line of a mistake."""
     table = read_table(path)
     frame = table.written_frame
     for name in ("id", "category"):
@@ -192,7 +192,7 @@ def _refuse_rows(table: FileTable, wrong: pl.Series, column: str, describe: Call
 
 
 def count_categories(decisions: Decisions) -> ErrorsResult:
-    """The share of each category among the errors that a person has sorted, and among those the rules have.
+    """The share of each category among the choices of people, and among the proposals of the rules.
 
     Errors on natural and on synthetic pairs are counted apart: the published shares are of errors on MultiNLI's pairs.
     """
@@ -237,7 +237,7 @@ def _count_material(decisions: Decisions, material: str) -> ErrorsResult:
 
 
 def _rate(flags: pl.Series, none: str) -> Estimate:
-    """The share of rows that are flagged, or without rows the note ``none``."""
+    """The share of flagged rows; nan with the note ``none`` if there are no rows."""
     return rate(flags.to_numpy()) if len(flags) else Estimate(nan, note=none)
 
 

@@ -90,7 +90,7 @@ def _category_parts(result: ErrorsResult, table_id: str) -> Iterator[Part]:
 
 
 def _count(share: Estimate) -> int:
-    """How many rows a share is of."""
+    """The number of rows that make up a share; 0 if it is unknown."""
     return round(share.value * share.n) if share.known else 0
 
 

@@ -175,7 +175,7 @@ def _errors(run: Run, suites: Sequence[str]) -> pl.DataFrame:
     wrong = ~pl.col("correct") & pl.col("answer").is_not_null() & pl.col("suite").is_in(chosen)
     renamed = {name: _column_name(name) for name in run.columns}
     errors = run.collected(run.frame.lazy().filter(wrong)).rename(renamed | {"label": "gold"})
-    # People wrote a pair that is natural: they decided on its gold, and it was not made from another one.
+    # A pair is natural if people decided on its gold and it was not made from another pair.
     natural = pl.repeat(True, pl.len())
     if "certainty" in errors.columns:
         natural &= pl.col("certainty").is_null() | (pl.col("certainty") == "human")
@@ -211,7 +211,7 @@ def _prefer_natural(errors: pl.DataFrame) -> pl.DataFrame:
 def _draw(errors: pl.DataFrame, n: int, *, strata: Sequence[str], seed: int) -> pl.DataFrame:
     """``n`` rows, each stratum in proportion to its size, ordered by suite and then by draw."""
     sizes = errors.group_by(strata).len("_size")
-    # Strata that get the odd rows are drawn too: a sample smaller than the number of strata must not favour the first.
+    # Rows left over by rounding go to random strata: a sample smaller than their number must not favour the first.
     names = sizes.select(pl.concat_str(pl.col(strata).cast(pl.String).fill_null(""), separator=CROSS)).to_series()
     sizes = sizes.with_columns(pl.Series("_turn", Draws(seed, "error strata").bits(digests(names)))).sort("_turn")
     quota = apportion(n, sizes["_size"].to_numpy(), most=sizes["_size"].to_numpy())

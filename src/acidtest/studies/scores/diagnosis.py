@@ -47,7 +47,7 @@ FALL_BACKS = {
 """What most errors of a kind on a stress test mean (Naik et al. 2018, section 4)."""
 
 _FOLLOWS_FROM_ONE_ANSWER = frozenset({"B2", "C1", "C3", "E1", "N1"})
-"""Findings that say nothing new of who gives one answer to everything."""
+"""Findings that add nothing about a model that gives the same answer to all pairs."""
 
 TO_CONTRADICTION = {"E-C": "entailment", "N-C": "neutral"}
 
@@ -64,7 +64,7 @@ def by_severity(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _suite_findings(name: str, result: SuiteResult) -> list[Finding]:
-    """The findings about one suite; where all answers are the same, only that and not what follows from it."""
+    """The findings about one suite; if nearly all answers are the same, without those that follow from it."""
     rules = (
         _one_answer,
         _heuristics,
@@ -79,7 +79,7 @@ def _suite_findings(name: str, result: SuiteResult) -> list[Finding]:
     findings = [finding for rule in rules for finding in rule(name, result)]
     if all(finding.code != "A1" for finding in findings):
         return findings
-    # What the change made of the answers is news, if they were not the same before it.
+    # If the untouched pairs are answered otherwise, findings about the effect of the change are kept.
     tests = [kind.vs_control.rate.difference for kind in result.errors.kinds.values() if kind.vs_control]
     changed = any(difference.known and abs(difference.value) > NEGLIGIBLE for difference in tests)
     implied = _FOLLOWS_FROM_ONE_ANSWER - ({"E1", "N1"} if changed else set())
@@ -99,7 +99,7 @@ def _heuristics(name: str, result: SuiteResult) -> Iterator[Finding]:
             f"right on {describe_share(other)} where it gives the wrong one",
         )
         severity, text = _heuristic_verdict(title, pairs, entailed, other)
-        # What to look at: the gold on which it errs more.
+        # The finding points to the gold with the lower accuracy.
         errs = "entailment" if entailed.value < other.value else "non-entailment"
         yield Finding("H1", severity, text, name, evidence, {"heuristic": heuristic, "label": errs})
 
@@ -129,9 +129,9 @@ def _heuristic_verdict(title: str, pairs: str, entailed: Estimate, other: Estima
 
 
 def _answers_alike(entailed: Estimate, other: Estimate) -> bool:
-    """Whether entailment is answered about as often on both kinds of pairs: within ten points, interval and all.
+    """Whether entailment is answered about as often on both kinds of pairs: the whole interval is within ten points.
 
-    The interval of the difference is Newcombe's, of entailment answered where right and where wrong.
+    The interval is Newcombe's, for the difference between the rates of entailment on entailed and on other pairs.
     """
     change = entailed.value - (1 - other.value)
     low = change - hypot(entailed.value - entailed.low, other.value - other.low)
@@ -140,11 +140,11 @@ def _answers_alike(entailed: Estimate, other: Estimate) -> bool:
 
 
 def _low_strata(name: str, result: SuiteResult) -> Iterator[Finding]:
-    """Are there a few subcases in which nearly all goes wrong, which a mean would hide?"""
+    """Are there a few subcases with clearly fewer than half of the answers right, which a mean would hide?"""
     factor = next((stratum for stratum in result.strata if stratum in result.by), "")
     values = result.by.get(factor, {})
     low = {value: rate for value, rate in values.items() if rate.known and rate.n >= FEW and rate.high < CHANCE}
-    # Where much is low, other findings say so.
+    # If more than a third of the values are low, other findings say so.
     if not low or 3 * len(low) > len(values):
         return
     shown = sorted(low, key=lambda value: low[value].value)
@@ -205,7 +205,7 @@ def _against_control(name: str, result: SuiteResult) -> Iterator[Finding]:
         text = "shows no loss on the changed pairs, but they are too few to rule out a large one"
         yield Finding("C3", "info", text, name, evidence)
     elif f"side{CROSS}repetitions" in result.by:
-        # Over the rungs of a ladder losses and gains may even out.
+        # Losses and gains may cancel out over the steps of a ladder.
         return
     elif not control.control.value > NOTHING_TO_LOSE:
         text = "has nothing to lose: hardly an untouched pair is answered rightly either"
@@ -215,7 +215,7 @@ def _against_control(name: str, result: SuiteResult) -> Iterator[Finding]:
 
 
 def _error_kinds(name: str, result: SuiteResult) -> Iterator[Finding]:
-    """Which label does it fall back to when it is wrong, and is that the change's doing?"""
+    """Which label does it fall back to when it is wrong, and did the change cause that?"""
     kinds = {name: kind for name, kind in result.errors.kinds.items() if name.startswith("false ")}
     if result.errors.n < FEW or not kinds or any(_one_answer(name, result)):
         return

@@ -65,7 +65,7 @@ class _Suite:
 
     @property
     def first(self) -> Run | None:
-        """The run that tells what the rows are."""
+        """The first run, which describes the rows of the suite."""
         return next(iter(self.runs.values()), None)
 
     @property
@@ -77,13 +77,13 @@ class _Suite:
         return list(dict.fromkeys(value for result in self.results.values() for value in result.by.get(factor, {})))
 
     def accuracies(self, factor: str, value: str) -> list[Cell]:
-        """Each model's accuracy on a value of a factor, on the whole suite without a factor."""
+        """Each model's accuracy on a value of a factor, or on the whole suite if ``factor`` is empty."""
         results = self.results.values()
         return [result.by.get(factor, {}).get(value) if factor else result.overall for result in results]
 
 
 def document(result: ScoresResult, *, with_mistakes: bool = True) -> Document:
-    """Findings first, then the suites; models side by side. Reading mistakes from the runs takes a while."""
+    """Findings first, then the suites, models side by side; ``with_mistakes`` also reads mistakes from the runs."""
     models = result.models
     names = dict.fromkeys(suite for model in models.values() for suite in model.suites)
     runs = {name: model.run for name, model in models.items() if model.run is not None}
@@ -120,7 +120,7 @@ def describe_diagnosis(findings: Sequence[Finding]) -> str:
 
 
 def _diagnosis_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
-    """The findings with the model they are about, and where the example browser shows its mistakes."""
+    """The findings by model; severe ones and warnings link to mistakes in the example browser."""
     for number, (name, model) in enumerate(models.items()):
         state = {"model": str(number), "verdict": "wrong", "sort": "confident"}
         parts: list[Part] = []
@@ -136,7 +136,7 @@ def _diagnosis_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
 
 
 def _overview_table(models: Mapping[str, ModelScores], suites: Sequence[str]) -> Table:
-    """Every model on every suite."""
+    """The accuracy of every model on every suite."""
     known = [{suite: result.overall for suite, result in model.suites.items()} for model in models.values()]
     rows = tuple(Row(suite, tuple(accuracies.get(suite) for accuracies in known)) for suite in suites)
     columns = tuple(Column(name if len(models) > 1 else "accuracy", model=name) for name in models)
@@ -273,7 +273,7 @@ def _system_title(role: Role, system: str) -> str:
 
 
 def _crossing_table(suite: _Suite, factor: str) -> Table:
-    """Two factors crossed, a row for each system, as papers print them: the second factor heads groups of columns."""
+    """Accuracy by two crossed factors, a row for each system; the second factor groups the columns, as in papers."""
     inner_name, outer_name = factor.split(CROSS)
     pairs = [tuple(key.split(CROSS)) for key in suite.values(factor)]
     outers = dict.fromkeys(pair[-1] for pair in pairs)

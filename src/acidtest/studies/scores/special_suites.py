@@ -1,14 +1,14 @@
-"""What only two suites tell: how often a model breaks laws of logic, and how much text it reads.
+"""Measures for two suites: how often a model breaks laws of logic, and how much text it reads.
 
-Suite ``consistency`` is made by laws. Whether a model keeps all of them on a source pair is the group consistency that
-every suite with groups has. Of some source pairs only laws are asked that need no gold, and those are easily kept: the
-others are counted by themselves, too.
+Each row of suite ``consistency`` is made by a law. The share of source pairs on which a model keeps all laws is its
+group consistency, as for every suite with groups. Some source pairs have only laws that need no gold, which are easily
+kept; the share among the others is given as well.
 
-Suite ``length-ladder`` tells up to which rung a model is as right as on the bare premises. For each position of the
-premise the longest rung is compared with the untouched pairs first; only where accuracy is below theirs by more than
-chance is the next shorter one compared, and so on. The first that holds is what the model reads. In such a sequence
-fixed beforehand every test may use the whole level (Maurer, Hothorn and Lehmacher 1995); the positions are a family and
-share it out evenly.
+Suite ``length-ladder`` shows up to which rung (a number of words) a model is as accurate as on the bare premises. For
+each position of the premise, the longest rung is compared with the untouched pairs; if accuracy is significantly lower,
+the next shorter rung is compared, and so on. The first rung without a significant loss is what the model reads. As the
+order of the tests is fixed beforehand, each may use the whole level (Maurer, Hothorn and Lehmacher 1995); the level is
+divided evenly among the positions.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _VIOLATIONS = "violations of "
 
 @dataclass(frozen=True)
 class ReadingSpan:
-    """What a model reads with the premise at a position."""
+    """How many words a model reads with the premise at a position."""
 
     position: str
     words: int
-    """The longest rung at which accuracy holds; 0 where it holds at none."""
+    """The longest rung without a significant loss of accuracy; 0 if there is none."""
     longest: int
     """The longest rung there is."""
     falls: int | None = None
-    """The rung after that, at which accuracy is lower; None when ``words`` is the longest."""
+    """The next longer rung, at which accuracy is lower; None if ``words`` is the longest."""
     accuracy: Estimate | None = None
-    """Accuracy there."""
+    """Accuracy at ``falls``."""
     against: AgainstControl | None = None
-    """Accuracy there beside that on the same pairs untouched; p is adjusted for the number of positions."""
+    """Accuracy at ``falls`` against that on the same pairs untouched; p is adjusted for the number of positions."""
 
 
 def consistency_metrics(rows: ScoredRows) -> dict[str, Estimate]:
@@ -62,7 +62,7 @@ def violations(rows: ScoredRows) -> dict[str, Estimate]:
 
 
 def gold_consistency(rows: ScoredRows) -> Estimate:
-    """Share of source pairs on which all laws hold, among those with a law that rests on their gold."""
+    """Share of source pairs on which all laws hold, among those with a law that depends on their gold."""
     kept = groups_right(rows)
     asked = np.zeros(len(kept), dtype=np.bool_)
     asked[rows.groups[~rows.column(pl.col("law").is_in(LAWS_WITHOUT_GOLD).fill_null(False)).to_numpy()]] = True
@@ -72,7 +72,7 @@ def gold_consistency(rows: ScoredRows) -> Estimate:
 
 
 def consistency_notes(rows: ScoredRows) -> list[str]:
-    """On how many source pairs all laws hold and which is broken most, in words."""
+    """A note on the share of source pairs on which all laws hold, and the law broken most often."""
     if not _is_made_by_laws(rows):
         return []
     whole, broken = group_consistency(rows), violations(rows)
@@ -91,7 +91,7 @@ def _is_made_by_laws(rows: ScoredRows) -> bool:
 
 
 def reading_notes(rows: ScoredRows, control: ScoredRows | None) -> list[str]:
-    """How much is read for each position of the premise, in words."""
+    """Notes on how many words the model reads for each position of the premise."""
     if control is None or not _is_ladder(rows):
         return []
     if _cannot_fall(control):
@@ -100,7 +100,7 @@ def reading_notes(rows: ScoredRows, control: ScoredRows | None) -> list[str]:
 
 
 def readings(rows: ScoredRows, control: ScoredRows | None) -> list[ReadingSpan]:
-    """For each position how much is read; nothing for other suites, without a control, or where nothing can fall."""
+    """How many words are read at each position; empty for other suites, without control, or if accuracy cannot fall."""
     pairs = pairing(rows, control) if control and _is_ladder(rows) else None
     if control is None or pairs is None or not pairs.alike or _cannot_fall(control):
         return []
@@ -113,13 +113,13 @@ def _is_ladder(rows: ScoredRows) -> bool:
 
 
 def _cannot_fall(control: ScoredRows) -> bool:
-    """Whether one answer to all would be as right on the untouched pairs: then there is nothing to lose."""
+    """Whether accuracy on the untouched pairs is not clearly above the share of the most frequent gold."""
     right = accuracy(control)
     return not (right.known and right.low > np.bincount(control.gold).max() / len(control.gold))
 
 
 def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: str, positions: int) -> ReadingSpan:
-    """The descent from the longest rung to the first that holds."""
+    """Test the rungs from the longest down to the first without a significant loss."""
     words = rows.column(pl.col("words").cast(pl.Int64)).to_numpy()
     here = rows.column((pl.col("position") == position).fill_null(False)).to_numpy()
     rungs = sorted({int(number) for number in words[here]}, reverse=True)
@@ -128,7 +128,7 @@ def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: st
         chosen = here & (words == rung)
         against = pairs.part(chosen).rate(rows.correct, control.correct)
         against = replace(against, p_adjusted=min(1.0, positions * against.p))
-        # A test without rows or without a difference has no p below the level, NaN included.
+        # Written so that NaN, without rows or without a difference, counts as no loss.
         if not (against.difference.value < 0 and against.p_adjusted < LEVEL):
             break
         span = ReadingSpan(position, shorter, rungs[0], rung, rows.rate(rows.correct, chosen), against)

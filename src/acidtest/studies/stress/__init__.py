@@ -1,7 +1,7 @@
 """Stress tests as Naik et al. (2018) report them: what small changes cost a model, and what its errors are.
 
 Accuracy on changed and untouched pairs (table 3), false neutrals among errors (table 4), kinds of errors on antonyms
-and numbers (table 7, section 4.3), variants of misspelling (table 8), and how much repetition a model bears.
+and numbers (table 7, section 4.3), variants of misspelling (table 8), and accuracy by number of repetitions.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def stress(
 
 
 def _measure_run(model: str, run: Run) -> list[StressTest]:
-    """The stress tests of a run; kinds of errors are corrected together with those of its other suites."""
+    """The stress tests of a run; p-values of error kinds are corrected with those of its other suites with controls."""
     suites = _stress_suites(run)
     compared = [name for name in run.header.suites if name + CONTROL in run.header.suites]
     errors, tests = {}, []
@@ -157,7 +157,7 @@ def _corpus(card: Card) -> str:
 
 
 def _errors_in_common(runs: Sequence[Run]) -> dict[str, Errors]:
-    """The errors on numbers that all models make, where two or more were asked (section 4.3)."""
+    """The errors that all models make on ``stress/numerical``, if two or more were asked (section 4.3)."""
     asked: dict[str, list[Run]] = {}
     for run in runs:
         for suite in _stress_suites(run):
@@ -167,7 +167,7 @@ def _errors_in_common(runs: Sequence[Run]) -> dict[str, Errors]:
 
 
 def _published(runs: Sequence[Run]) -> dict[str, tuple[StressScore, ...]]:
-    """The main results and those of people by suite, and those on MultiNLI itself; each once."""
+    """Published results of systems and people, by suite and for MultiNLI itself, without repetitions."""
     cards = [(suite, run.header.suites[suite]) for run in runs for suite in _stress_suites(run)]
     corpus = next((name for _, card in cards if (name := _corpus(card))), "")
     differs = published_differences(Card("stress/word-overlap", arguments={"from": corpus} if corpus else {}))

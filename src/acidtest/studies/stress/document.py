@@ -57,7 +57,7 @@ class PaperLine:
 
 
 def document(result: StressResult) -> Document:
-    """The tables of Naik et al. (2018) that the tests have something for, each with a chart where it helps."""
+    """The tables of Naik et al. (2018) for which there are results, some with a chart."""
     by_suite = {suite: {test.model: test for test in result.tests if test.suite == suite} for suite in result.suites}
     sections = {
         ("Accuracy", "stress-accuracy"): _accuracy_parts(result, by_suite),
@@ -146,7 +146,7 @@ def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iter
 def _original_lines(controls: Mapping[str, Mapping[str, Estimate]], by: Mapping[str, str]) -> list[PaperLine]:
     """A line for the largest set of untouched pairs, with a note on suites that are compared with other pairs.
 
-    Suites with one row a pair share their pairs, also with ``--limit``; those with several rows a pair have fewer then.
+    With ``--limit``, suites with one row per pair still have the same pairs; those with several rows have fewer.
     """
     known = {suite: {model: one for model, one in pairs.items() if one.known} for suite, pairs in controls.items()}
     known = {suite: pairs for suite, pairs in known.items() if pairs and base_name(suite) != LADDER}
@@ -254,7 +254,7 @@ def _answer_tables(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
 
 
 def _ladder_parts(by_suite: Mapping[str, Tests]) -> Iterator[Part]:
-    """Accuracy by how often a tautology is repeated at the end of the premise, and by where it stands once."""
+    """Accuracy by the number of tautologies at the end of the premise, and by the place of a single one."""
     tests = {model: test for suite in _variants(by_suite, LADDER) for model, test in by_suite[suite].items()}
     rungs: dict[str, dict[tuple[str, str, int], Estimate]] = {model: {} for model in tests}
     for model, test in tests.items():
@@ -311,7 +311,7 @@ def _paper_tables(result: StressResult, table_id: str, caption: str, lines: Sequ
 
 
 def _scores_by_system(result: StressResult, line: PaperLine) -> dict[tuple[str, str], StressScore]:
-    """The published numbers on a slice by condition and system; a system with two goes by its source too."""
+    """The published numbers on a slice by condition and system; the second of a system is named with its source."""
     by_system: dict[tuple[str, str], StressScore] = {}
     for score in result.published.get(line.suite, ()):
         if score.by == line.by:

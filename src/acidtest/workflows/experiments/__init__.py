@@ -40,7 +40,7 @@ CHANGEABLE = ("device",)
 
 Progress = Callable[[int, int], None]
 Bars = Callable[[str], AbstractContextManager[Progress]]
-"""Gives the progress bar of one step, by its title."""
+"""Creates the progress bar of a step from its title."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ExperimentOptions:
     """What to train, on which pairs, and what to ask.
 
     ``architectures`` are names as ``acidtest train`` takes them, with a colon before a preset other than the paper's.
-    ``suite`` is the challenge: the name of a suite or a file, by default the kind of the paper; ``n`` is its size,
+    ``suite`` is the challenge: the name of a suite or a file, by default the paper's; ``n`` is its size,
     by subcase or in source pairs. ``augment_n`` pairs of each subcase are added in training, as many as McCoy et al.
     (2019) add. ``additions`` are the files of corpora for mixes, by name. ``recipe`` and ``settings`` go to the
     trainer, ``arguments`` to the architectures that have such options.
@@ -77,7 +77,7 @@ class ExperimentOptions:
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """An architecture with a preset, as an experiment trains it, and those of the arguments that it has."""
+    """An architecture with a preset, and those of the given arguments that are its options."""
 
     architecture: str
     preset: str
@@ -200,7 +200,7 @@ def _check_options(name: str, options: ExperimentOptions, paper: Paper) -> None:
 def experiment_settings(name: str, options: ExperimentOptions, plans: Mapping[str, TrainingOptions]) -> dict[str, Any]:
     """The settings that determine the trainings of an experiment, as values of JSON.
 
-    Files are recorded by their names and contents, ``plans`` by the names of the networks, without what was given.
+    Files are recorded by name and digest; ``plans`` without the settings and arguments recorded elsewhere.
     """
     known = (option for plan in plans.values() for option in architecture_options(plan.architecture).values())
     file_options = {option.name for option in known if isinstance(option.default, str) and not option.choices}
@@ -231,7 +231,7 @@ def experiment_settings(name: str, options: ExperimentOptions, plans: Mapping[st
 
 
 def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse a folder in which another experiment has trained something; pairs of one that has not are removed."""
+    """Write the settings to a folder; if others are there, refuse it once it has trainings, else remove its pairs."""
     path, remedy = folder / SETTINGS, "choose another -o"
     before = read_json(path, dict[str, Any], remedy=remedy) if path.is_file() else {}
     known = check_shape(before.get("networks", {}), path, dict[str, Any], key="networks", remedy=remedy)
@@ -258,7 +258,7 @@ def _described_file(path: str | Path) -> dict[str, str]:
 
 
 def content_digest(path: str | Path) -> str:
-    """A digest of the content of a file, unpacked, of all files of a folder, or of the files of a parallel corpus."""
+    """A digest of the unpacked content of a file, of all files of a folder, or of the files of a parallel corpus."""
     from acidtest.io.corpus_files import PARTS, is_parallel
 
     path = Path(path)

@@ -28,7 +28,7 @@ HEURISTICS = {"lexical_overlap": "lexical", "subsequence": "subseq.", "constitue
 class ArmFiles:
     """An arm with the files it is trained on, and whether neutral and contradiction are one label in it.
 
-    ``suites`` are what the files hold, where they are those of the user alone.
+    ``suites`` are the pairs in the files, given only if all files are the user's.
     """
 
     arm: Arm
@@ -50,7 +50,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Workbench:
-    """The files of an experiment: those of the user, and those made in its folder once and then read again."""
+    """The files of an experiment: the user's, and those that are made once in its folder and then read from there."""
 
     options: ExperimentOptions
     paper: Paper
@@ -71,7 +71,7 @@ class Workbench:
         return self.make_once(f"given {stem(path)} {content_digest(path)[:8]}", lambda: load(path, reading=reading))
 
     def plain_arm(self, name: str = "training pairs alone") -> ArmFiles:
-        """Training on the files of the user alone."""
+        """The arm trained on the user's files alone."""
         files = [self.read_file(path) for path in self.options.train]
         pairs = sum(suite.card.rows for _, suite in files)
         description = f"the {pairs:,} pairs of {', '.join(Path(path).name for path in self.options.train)}"
@@ -81,7 +81,7 @@ class Workbench:
     def added_arm(
         self, plain: ArmFiles, name: str, added: Sequence[tuple[Path, Suite]], what: str, condition: str = "changed"
     ) -> ArmFiles:
-        """Training on the same pairs and others; ``what`` describes these, with ``{pairs}`` for their number."""
+        """The arm trained on ``plain`` and ``added``; ``what`` describes the latter, ``{pairs}`` is their number."""
         pairs = sum(suite.card.rows for _, suite in added)
         description = f"the same and {what.replace('{pairs}', f'{pairs:,}')}"
         arm = Arm(name, description, plain.arm.pairs + pairs, self.paper.conditions.get(condition))
@@ -111,7 +111,7 @@ class Workbench:
     def challenge(
         self, default: str, *, source: Suite | None = None, arguments: Mapping[str, str] | None = None
     ) -> Suite:
-        """The suite to ask: the one named, or the kind of the paper made with the seed."""
+        """The suite to ask: the suite or file named in the options, else ``default``; a suite is made with the seed."""
         n, seed, name = self.options.n, self.options.seed, self.options.suite or default
         if name in SUITES:
 
@@ -124,7 +124,7 @@ class Workbench:
         return self.read_file(name)[1]
 
     def hans_challenge(self, *columns: str) -> Suite:
-        """HANS with the words that were asked for, or the suite named instead, which needs some of HANS's columns."""
+        """HANS with the words named in the options, or the suite named there, which must have these columns."""
         suite = self.challenge("hans", arguments={"words": self.options.words})
         for column in columns:
             if column not in suite.frame.collect_schema():
@@ -134,7 +134,7 @@ class Workbench:
 
 
 def slug(name: str) -> str:
-    """A name as the name of a file; where more than spaces and colons are removed, a digest keeps it unique."""
+    """A name as the name of a file; if more than spaces and colons had to be replaced, a digest keeps it unique."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
     if plain == re.sub("[ :]", "-", name):
         return plain
@@ -152,7 +152,7 @@ def augmentation(bench: Workbench) -> Design:
 
 
 def merged_labels(bench: Workbench) -> Design:
-    """Neutral and contradiction merged in training, against in the answers (McCoy et al. 2019, table 11)."""
+    """Merging neutral and contradiction before training, compared with after it (McCoy et al. 2019, table 11)."""
     suite = bench.hans_challenge("heuristic")
     plain = bench.plain_arm("merged after training")
     arm = Arm("merged before training", "two labels", plain.arm.pairs, bench.paper.conditions.get("changed"))
@@ -279,7 +279,7 @@ def _hans_like_pairs(bench: Workbench, test: Suite) -> tuple[tuple[Path, Suite],
 
 
 def _hans_design(bench: Workbench, suite: Suite, arms: tuple[ArmFiles, ...], notes: Sequence[str]) -> Design:
-    """Arms that are asked HANS by heuristic and label, and the user's tests besides."""
+    """The design that asks the arms HANS, by heuristic and label, and the user's tests."""
     tests, corpora, corpus_notes = bench.tests()
     columns = []
     for label in ("entailment", "non-entailment"):
@@ -296,7 +296,7 @@ def _hans_design(bench: Workbench, suite: Suite, arms: tuple[ArmFiles, ...], not
 
 
 def _complete(bench: Workbench, design: Design) -> Design:
-    """The design with the development set, and without its first arm where no baseline is wanted."""
+    """The design with the development set, and without its first arm if no baseline is wanted; names are checked."""
     folders, names = dict[str, str](), set[str]()
     for arm in (arm_files.arm.name for arm_files in design.arms):
         before = folders.setdefault(slug(arm).casefold(), arm)

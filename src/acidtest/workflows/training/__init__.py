@@ -108,7 +108,7 @@ def train(
 
 
 def _share_progress(progress: Progress, number: int, seeds: int, done: int, total: int) -> None:
-    """Report the progress of one training as a part of that of all."""
+    """Report the progress of one seed's training as part of that over all seeds."""
     progress(number * total + done, seeds * total)
 
 
@@ -143,7 +143,7 @@ def plan_training(
     recipe: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> TrainingOptions:
-    """What would be trained: a preset, with the given values over it; the arguments are those of ``train``."""
+    """The options of a training: a preset, overridden by the given values; the arguments are those of ``train``."""
     from acidtest.zoo.catalogue import architecture
     from acidtest.zoo.trainer import TrainerOptions
     from acidtest.zoo.training import TrainingOptions
@@ -171,7 +171,7 @@ def plan_training(
 
 
 def _check_values(name: str, options: Mapping[str, Any], recipe: TrainerOptions) -> None:
-    """Refuse sizes below 1, dropout rates that are not shares, and steps that train nothing."""
+    """Refuse sizes below 1, dropout outside [0, 1), trainer settings not above 0, and unknown precisions."""
     for key, value in options.items():
         flag = f"{name}: --{key.replace('_', '-')}"
         if isinstance(value, int) and not isinstance(value, bool) and value < 1:
@@ -186,7 +186,7 @@ def _check_values(name: str, options: Mapping[str, Any], recipe: TrainerOptions)
 
 
 def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
-    """Say which of the given settings have no effect on an architecture."""
+    """Log which of the given settings have no effect on an architecture."""
     unused = {} if kind.reads_words else dict(_VECTOR_FLAGS)
     if kind.fits_at_once:
         unused |= {name: f"--{name.replace('_', '-')}" for name in _STEP_SETTINGS}

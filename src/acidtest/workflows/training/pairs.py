@@ -1,4 +1,4 @@
-"""Pairs to train and score networks on: files and suites, rows left out, and pairs that are in both."""
+"""Pairs to train and score networks on, from files and suites, and checks for pairs that are used for both."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Material:
     withhold: Sequence[str] = ()
     """Subcases of the augmenting suites that are left out (McCoy et al. 2019, tables 12 to 16)."""
     limit: int | None = None
-    """Learn from a sample of so many pairs of the files, in the proportions of files and labels."""
+    """Train on a sample of this many pairs of the files, in the proportions of files and labels."""
     reading: Reading | None = None
 
 
@@ -83,7 +83,7 @@ class GatheredPairs:
 
 
 def gather_pairs(material: Material, plan: TrainingOptions) -> GatheredPairs:
-    """The pairs of a training, with the columns that its network reads; warns of labels that lack and of leaks."""
+    """The pairs of a training, with the columns that its network reads; warns of missing labels and of leaks."""
     if not material.train:
         raise AcidtestError("there is nothing to train on; name a file with --train")
     if material.withhold and not material.augment:
@@ -132,7 +132,7 @@ def _read_source(source: Source, plan: TrainingOptions, reading: Reading | None)
 
 
 def _augmenting_suites(material: Material) -> list[Suite]:
-    """The suites that are learnt from beside files, without the withheld subcases."""
+    """The suites to train on besides the files, without the withheld subcases."""
     if not material.augment:
         return []
     suites = [suite for suite in material.augment if isinstance(suite, Suite)]
@@ -167,9 +167,9 @@ def _without_scored_pairs(part: SourcePairs, scored: Sequence[U64]) -> SourcePai
 
 
 def _sample(parts: Sequence[SourcePairs], limit: int | None) -> list[SourcePairs]:
-    """So many of the pairs, in the proportions of parts and labels.
+    """A sample of ``limit`` pairs, in the proportions of parts and labels; all pairs if there is no limit.
 
-    A pair's draw depends on its sentences alone, so that a smaller sample is, but for rounding, part of a larger one.
+    A pair's draw depends on its sentences alone: apart from rounding, a smaller sample is part of a larger one.
     """
     sizes = [(number, label, count) for number, part in enumerate(parts) for label, count in part.pairs.labels.items()]
     total = sum(count for _, _, count in sizes)

@@ -1,4 +1,4 @@
-"""What is written beside a trained network for people: its card, the picture of its curve, and seeds side by side."""
+"""Records of a trained network for people: its card, a picture of its curve, and a comparison of seeds."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def draw_curves(networks: Sequence[TrainingResult], folder: Path) -> None:
 
 
 def curve_panels(curves: Sequence[Curve], kept: Sequence[float]) -> list[Panel]:
-    """Loss and accuracy by epoch; of several seeds the mean, and as its interval the lowest and highest.
+    """Charts of loss and accuracy by epoch; for several seeds the mean, with the lowest and highest as interval.
 
     ``kept`` are the epochs whose weights were kept, one for each curve.
     """
@@ -120,7 +120,7 @@ def curve_panels(curves: Sequence[Curve], kept: Sequence[float]) -> list[Panel]:
 
 
 def _curve_value(curves: Sequence[Curve], epoch: float, key: str) -> Estimate | None:
-    """A value of an epoch; of several seeds their mean, and None where only one of them came so far."""
+    """The value at an epoch; for several seeds their mean, or None if fewer than two reached it."""
     values = [point[key] for curve in curves for point in curve if point["epoch"] == epoch and key in point]
     if len(curves) == 1:
         return Estimate(values[0]) if values else None

@@ -166,7 +166,7 @@ class TokenReader:
 class EncoderNetwork(nn.Module):
     """A sequence classifier of transformers, ``kept``, whose weights are saved as the library itself saves them.
 
-    Its reader has opened ``encoder`` and cuts pairs to ``max_length`` tokens.
+    ``encoder`` and ``max_length`` are options of its reader, which opens the encoder and cuts pairs to that length.
     """
 
     reader = TokenReader
@@ -177,8 +177,8 @@ class EncoderNetwork(nn.Module):
         self.kept = kept
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(kept.config.num_hidden_layers)))
         self.width = 2 * kept.config.hidden_size
-        # The library checks whether a mask of pairs by tokens is full, and waits for the device to answer; a mask of
-        # tokens by tokens is used as it is.
+        # The library checks whether a mask of two dimensions is full, which waits for the device; one of four is used
+        # as it is.
         plain = kept.config.model_type in FULL_ATTENTION and getattr(kept.config, "_attn_implementation", "") == "sdpa"
         self._wide_mask = plain and hasattr(sys.modules[type(kept).__module__], "create_bidirectional_mask")
 

@@ -1,9 +1,9 @@
-"""KIM (Chen et al. 2018): ESIM with what WordNet says about pairs of aligned words, five numbers a pair.
+"""KIM (Chen et al. 2018): ESIM with five WordNet features for each pair of aligned words.
 
 Related words attract each other (``knowledge`` is the paper's λ), each word gets the features of the words it is
-aligned to, and a third pooling weighs words by them. As in the authors' code, the features are added once more to the
-input of the second BiLSTM; that code's script leaves out λ and the third pooling, the paper has both, and chooses λ on
-a development set.
+aligned to, and a third pooling weighs words by them. As in the authors' code, the features are also appended to the
+input of the second BiLSTM. The script of that code leaves out λ and the third pooling; the paper has both and chooses λ
+on a development set.
 
 Synonymy, antonymy and a common hypernym are 1 or 0. Hypernymy is 1 − n / 8 where the second word lies n edges above the
 first, hyponymy where it lies n edges below. All senses count, and a word is a synonym of itself. The authors lemmatise
@@ -202,7 +202,7 @@ class KIMNetwork(ESIMNetwork):
         return scores
 
     def _compose_with(self, values: Tensor, aligned: Tensor, features: Tensor, sentence: SentenceTensors) -> Tensor:
-        """A sentence composed and pooled, with the features of its words."""
+        """Compose and pool a sentence, with the features of its words."""
         enhanced = self.project(torch.cat([match_features(values, aligned, signed=True), features], dim=-1))
         states = self.composer(torch.cat([self.dropout(enhanced), features], dim=-1), sentence)
         weighed = attend(self.weigh(features).transpose(1, 2), states, sentence.mask)

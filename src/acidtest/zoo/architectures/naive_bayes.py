@@ -1,10 +1,10 @@
 """Naive Bayes on bags of words (Joshi et al. 2020) and on counts of shared words, fitted in one pass.
 
-Words are a multinomial over the distinct words of premise and hypothesis, each with its side; every count is a
-categorical variable. Both are smoothed by Laplace's rule. The counts are the features of NLTK's
-``RTEFeatureExtractor`` over distinct words without stop words: words of the hypothesis that the premise has and lacks,
-names apart, and negations of either. Unlike there, words are compared without regard to capitals, and a capital makes a
-name only inside a sentence.
+The distinct words of premise and hypothesis are a multinomial, with separate entries for the two sides; every count is
+a categorical variable. Both are smoothed by Laplace's rule. The counts are the features of NLTK's
+``RTEFeatureExtractor`` over distinct words without stop words: words and names of the hypothesis that the premise has
+or lacks, and negations in either. Unlike in NLTK, case is ignored in comparing words, and a capitalised word is a name
+only inside a sentence.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ COUNTED = (
     "negations of the premise",
     "negations of the hypothesis",
 )
-"""What is counted of a pair."""
+"""What is counted in each pair."""
 
 MAX_COUNT = 15
-"""Greater counts are taken for this one."""
+"""Greater counts are replaced by this one."""
 
 _BATCH = 4096
 
@@ -140,7 +140,7 @@ class PairWords:
 
     @property
     def counts(self) -> Ints:
-        """int[pairs, counted]."""
+        """int[pairs, counted], up to ``MAX_COUNT``."""
         keys = self.pair * len(self.words) + self.word
         shared = np.isin(keys, keys[~self.hypothesis])
         is_negation = np.array(
@@ -187,7 +187,7 @@ def _word_list(kind: str) -> frozenset[str]:
 class NaiveBayesNetwork(nn.Module):
     """Log probabilities: of labels, of words given a label, of counts given a label.
 
-    ``smoothing`` is added to every count before it is divided.
+    ``smoothing`` is added to every count before counts are turned into shares.
     """
 
     reader = CountReader

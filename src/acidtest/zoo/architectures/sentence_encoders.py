@@ -156,7 +156,7 @@ def shortcut_stacked(
 def residual_stacked(
     basis: Basis, *, hidden: int = 600, stacked: int = 3, layer: int = 800, depth: int = 1, dropout: float = 0.1
 ) -> nn.Module:
-    """``stacked`` BiLSTMs of ``hidden`` each direction, then ``depth`` layers (Nie and Bansal 2017, addendum)."""
+    """``stacked`` BiLSTMs, ``hidden`` in each direction, then ``depth`` layers (Nie and Bansal 2017, addendum)."""
     return StackedNetwork(basis, sizes=[hidden] * stacked, layers=[layer] * depth, dropout=dropout, residual=True)
 
 
@@ -177,10 +177,10 @@ class InnerAttention(nn.Module):
 
 
 class InnerAttentionNetwork(SentenceEncoder):
-    """The model of the team Rivercorners (Balazs et al. 2017): a BiLSTM and inner attention, one for each sentence.
+    """The model of the team Rivercorners (Balazs et al. 2017): one BiLSTM, and inner attention for each sentence.
 
-    ``hidden`` is the size of each direction, ``layer`` that of the two layers before the labels. Words are not spelled;
-    the authors' program can do so, but not by default.
+    ``hidden`` is the size of each direction, ``layer`` that of the two layers before the labels. Letters are not
+    read; the authors' program can read them, but does not by default.
     """
 
     def __init__(self, basis: Basis, *, hidden: int = 300, layer: int = 2000, dropout: float = 0.25) -> None:
@@ -202,7 +202,7 @@ class InnerAttentionNetwork(SentenceEncoder):
 
 
 class ConditionalNetwork(SentenceEncoder):
-    """A BiLSTM that reads the hypothesis from the last state of another over the premise (Rocktäschel et al. 2016).
+    """A BiLSTM over the hypothesis, started with the last state of one over the premise (Rocktäschel et al. 2016).
 
     ``hidden`` is the size of each direction, ``layer`` that of the three layers before the labels. Sanchez et al.
     (2018) say that word vectors are random, trained and of size 100; they leave out the size and kind of the layers,
@@ -226,7 +226,7 @@ class ConditionalNetwork(SentenceEncoder):
 
 
 class LetterEncoder(nn.Module):
-    """Words by their letters: the maximum of each convolution over the word."""
+    """Encodes words by their letters: the maximum of each convolution over the word."""
 
     def __init__(self, letters: int, filters: int) -> None:
         super().__init__()
@@ -265,10 +265,10 @@ def gate_values(encoder: BiLSTM, inputs: Tensor, states: Tensor, gate: Gate) -> 
 class GatedNetwork(SentenceEncoder):
     """The sentence encoder with gated attention of Chen et al. (2017b), best of the RepEval 2017 shared task.
 
-    ``stacked`` BiLSTMs of ``hidden`` states each direction read word vectors and spellings at every level; ``gate`` of
-    the last weighs words. Letters are vectors of ``letters`` numbers, read by ``filters`` filters of each width. The
-    ensemble of the shared task is several seeds of this. Letters are those of words in lower case, as everywhere in the
-    zoo; the authors kept case.
+    ``stacked`` BiLSTMs, ``hidden`` in each direction, read word vectors and letters at every level; the ``gate`` of the
+    last one weights the words. Letters are vectors of ``letters`` numbers, read by ``filters`` filters of each width.
+    The ensemble of the shared task is several seeds of this. Words are in lower case, as everywhere in the zoo; the
+    authors kept case.
     """
 
     reads_letters = True

@@ -42,7 +42,7 @@ Unparsed = Literal["refuse", "right"]
 ADVICE = "parse it, or train with --unparsed right to read such pairs as trees that branch to the right"
 
 PHRASE = -1
-"""The word of a node that joins two others."""
+"""The word number of a node that joins two others."""
 
 # Treebanks escape brackets and quotes; texts do not.
 _ESCAPED = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}", "``": '"', "''": '"'}
@@ -190,10 +190,10 @@ def _right_branching(texts: pl.Series) -> tuple[Ints, Ints, pl.Series]:
 class Forest:
     """The trees of a batch, height by height, so that all phrases of one height are joined at once.
 
-    Every node is part of one phrase. The nodes of a height are sorted by the height of that phrase, and ``shares``
-    holds for each height the (height of the phrase, number of nodes) in that order. The nodes that arrive at a height
-    are sorted by where they come from; ``parts`` holds for each height from 1 on the places of the left and right part
-    of its phrases among them, and last the places of the roots.
+    Every node but a root has a parent, the phrase it is part of; roots count as parts of a phrase above all others. The
+    nodes of a height are sorted by the height of their parents; ``shares`` holds, for each height, the (height of the
+    parents, number of nodes) in that order. ``parts`` holds, for each height from 1 on, the places of the left and the
+    right parts of its phrases among all nodes with parents of that height, lowest first; last, those of the roots.
     """
 
     words: Tensor
@@ -340,7 +340,7 @@ class BatchNorm(nn.BatchNorm1d):
 class SPINNNetwork(nn.Module):
     """Words are projected to the state and memory of a leaf, phrases are joined, and the two roots are compared.
 
-    ``hidden`` is the size of a state, ``layer`` that of the two layers of the classifier; ``unparsed`` is the reader's.
+    ``hidden`` is the size of a state, ``layer`` that of the classifier's two layers. The reader takes ``unparsed``.
     Batch normalisation and dropout follow the projection and surround the layers of the classifier, as in the paper.
     """
 

@@ -28,12 +28,12 @@ Version = Literal["chen", "allennlp"]
 class DecomposableNetwork(nn.Module):
     """Decomposable attention (Parikh et al. 2016): words are aligned, compared and summed, regardless of their order.
 
-    ``hidden`` is the size of all layers, of which ``depth`` come after words are summed. ``normalized`` words have
-    vectors of length one. As the papers use it: word vectors are projected, every sentence has an extra null word to
+    ``hidden`` is the size of all layers, of which ``depth`` come after words are summed. ``normalized`` scales word
+    vectors to length one. As the papers use it: word vectors are projected, every sentence has an extra null word to
     align to, and there is no attention within a sentence. Initial weights follow Glorot and dropout follows each layer,
     as in AllenNLP's version, which McCoy et al. (2019) and Glockner et al. (2018) train. That version has one layer
-    less before the labels, and does not normalise word vectors. Parikh et al. start from weights of deviation 0.01,
-    which takes many more steps, and do not say where dropout is applied.
+    less before the labels, and does not normalise word vectors. Parikh et al. draw initial weights with
+    deviation 0.01, which takes many more steps, and do not say where dropout is applied.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ def _layers(sizes: Sequence[int], dropout: float) -> nn.Sequential:
 
 
 class SentenceDropout(nn.Dropout):
-    """Dropout of the same dimensions of all words of a sentence."""
+    """Drops the same dimensions of all words of a sentence."""
 
     def forward(self, values: Tensor) -> Tensor:
         """float[n, words, size]."""
@@ -138,7 +138,7 @@ class ESIMNetwork(nn.Module):
 
 
 def init_like_allennlp(network: nn.Module) -> None:
-    """Glorot's rule, except for the state weights of LSTMs, which are orthogonal, and forget gates, which are open."""
+    """Initialise weights by Glorot's rule, state weights of LSTMs orthogonally, and biases of forget gates with 1."""
     for part in network.modules():
         if isinstance(part, nn.Linear):
             nn.init.xavier_uniform_(part.weight)
