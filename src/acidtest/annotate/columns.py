@@ -235,7 +235,7 @@ def _read_lists(column: pl.Series) -> tuple[pl.Series, tuple[str, ...]]:
 def _is_binary(column: pl.Series, *, allow_errors: bool = False) -> bool:
     """Whether a column holds only 0 and 1, and at least one of them.
 
-    With ``allow_errors``, up to half of its cells may hold other texts, but not other numbers: those are counts.
+    With ``allow_errors``, fewer than half of its cells may hold other texts, but not other numbers: those are counts.
     """
     if column.dtype.is_nested():
         return False
