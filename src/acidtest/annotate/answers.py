@@ -1,9 +1,9 @@
-"""Answers to a questionnaire, checked, and what follows from them: the label or categories that a person gives an item.
+"""Reads and checks answers to a questionnaire, and derives the label or categories that a person gives an item.
 
 A table of answers has a row per person and item. Columns: ``item`` (or ``id``), ``annotator``, and one named after each
-question. Several answers to one question are a list in JSON lines and are separated by ``|`` in a cell elsewhere; an
-empty cell is no answer. Columns about participation are those of ``columns``. Other columns are kept if they have the
-same value in all rows of an item, as premise and hypothesis do.
+question. Several answers to one question are a list in JSON lines; in other formats they share a cell, separated by
+``|``. An empty cell is no answer. Columns about participation are described in ``columns``. Other columns are kept if
+they have the same value in all rows of an item, as premise and hypothesis do.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LONGEST_TEXT = 10_000
 _YES_NO = {**dict.fromkeys(("y", "true", "1"), "yes"), **dict.fromkeys(("n", "false", "0"), "no")}
 
 _CACHED_FORMS, _CACHED_CHARACTERS = 4096, 2000
-"""How many forms are cached, and how long they may be: forms with long texts do not repeat."""
+"""How many forms are cached, and the most characters of a cached form: forms with long texts seldom repeat."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Answers:
 
     frame: pl.DataFrame
     items: pl.DataFrame
-    """One row per item, in the order in which they first occur, with what else is known of it."""
+    """One row per item, in order of first occurrence, with the other columns that describe it."""
     name: str = ""
     item_column: str = "item"
     """The file's name for the column ``item``."""
     participation: pl.DataFrame = field(default_factory=pl.DataFrame)
-    """Those of ``PARTICIPATION_COLUMNS`` and role that the file has, row by row as ``frame``."""
+    """The columns of ``PARTICIPATION_COLUMNS`` and ``role`` that the file has; rows match those of ``frame``."""
 
     @property
     def fingerprint(self) -> str:
@@ -69,7 +69,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class AnswerOutcome:
-    """What one person's answers to one item amount to: a reason to discard it, or a label, categories or both."""
+    """The result of one person's answers to one item: a reason to discard the item, or a label, categories or both."""
 
     label: str | None = None
     categories: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class AnswerOutcome:
 
 
 class RequestError(AcidtestError):
-    """Something an annotator may not do, and the question it is about; ``status`` is that of the HTTP response."""
+    """A request that the server refuses: ``status`` is the HTTP status, ``question`` the question that it is about."""
 
     def __init__(self, status: int, problem: str, question: str | None = None) -> None:
         self.status, self.question = status, question
@@ -85,7 +85,7 @@ class RequestError(AcidtestError):
 
 
 def read_answers(path: str | Path, questionnaire: Questionnaire) -> Answers:
-    """The answers in a table of any format; an error names the line."""
+    """Read and check the answers in a table of any format; errors name the line."""
     table = read_table(path)
     if not table.rows.height:
         raise FileError(path, "has no rows: nobody has answered anything yet")
@@ -94,7 +94,7 @@ def read_answers(path: str | Path, questionnaire: Questionnaire) -> Answers:
 
 
 def check_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:
-    """The answers in a frame, spelt as the questionnaire spells them."""
+    """Check the answers in a frame, and spell them as the questionnaire does."""
     item = next((name for name in ITEM_COLUMNS if name in frame.columns), None)
     if item is None or "annotator" not in frame.columns:
         missing = "annotator" if item else "item"
@@ -114,7 +114,7 @@ def check_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:
 def exclude_people(answers: Answers) -> tuple[Answers, Attendance | None]:
     """The answers without attention checks and excluded people, and a summary of the people.
 
-    The summary is None if the file has none of the columns about it.
+    The summary is None if the file has no columns about participation.
     """
     if not answers.participation.width:
         return answers, None
@@ -130,9 +130,9 @@ def exclude_people(answers: Answers) -> tuple[Answers, Attendance | None]:
 def asked_questions(
     questionnaire: Questionnaire, answers: Mapping[str, Any], *, gold: str | None = None
 ) -> list[Question]:
-    """The questions that somebody with these answers so far is asked, including the answered ones.
+    """The questions asked of somebody who has given these answers so far, including the answered ones.
 
-    ``gold`` is the gold label of the item, for a questionnaire that asks by it.
+    ``gold`` is the item's gold label, which conditions may refer to.
     """
     schema = questionnaire.dtypes
     row = pl.DataFrame({name: [answers.get(name)] for name in schema}, schema=schema)
@@ -141,7 +141,7 @@ def asked_questions(
 
 
 def outcome(questionnaire: Questionnaire, answers: Mapping[str, Any], *, gold: str | None = None) -> AnswerOutcome:
-    """What one person's answers amount to; a missing, unknown or unasked answer is an error."""
+    """The outcome of one person's answers; a missing answer, or one to an unknown or unasked question, is an error."""
     for name in answers:
         if name not in questionnaire.by_id:
             raise UnknownNameError("question", name, questionnaire.by_id)
@@ -186,7 +186,7 @@ def outcomes(questionnaire: Questionnaire, answers: pl.DataFrame) -> pl.DataFram
 
 
 def form_checker(questionnaire: Questionnaire) -> Callable[[Mapping[str, Any], str | None], dict[str, Any]]:
-    """A function that checks the answers a browser sends, given them and the item's gold label.
+    """A function that takes the answers a browser sends and the item's gold label, and checks the answers.
 
     It returns the answers as the questionnaire spells them, without empty ones, or raises ``RequestError``.
     """
@@ -251,7 +251,7 @@ def _check_type(answer: Any, question: Question) -> str | list[str] | None:
 
 
 def _rule_categories(questionnaire: Questionnaire, rule: OutcomeRule) -> pl.Expr:
-    """The categories that a rule names, then those that were answered, each once."""
+    """The categories that a rule names, then the answers to its ``categories_from``, without duplicates."""
     parts = [pl.lit(pl.Series([list(rule.categories)], dtype=pl.List(pl.String)))]
     for name in rule.categories_from:
         question = questionnaire.by_id[name]
@@ -262,7 +262,7 @@ def _rule_categories(questionnaire: Questionnaire, rule: OutcomeRule) -> pl.Expr
 
 
 def _answer_column(frame: pl.DataFrame, question: Question) -> pl.Series:
-    """The answers to a question by the ids of its options, as lists if several may be ticked."""
+    """The answers to a question as option ids or free text; lists if several may be ticked."""
     if question.id not in frame.columns:
         if question.required and question.when is None:
             raise AcidtestError(f"has no column {question.id!r}, for the question {question.text!r}")
@@ -278,7 +278,7 @@ def _answer_column(frame: pl.DataFrame, question: Question) -> pl.Series:
 
 
 def _ticked_answers(cells: pl.Series, question: Question) -> pl.Series:
-    """Lists of answers from lists, from cells with separators, or from lists written as JSON."""
+    """The ticked options of each row; cells may be lists, lists written as JSON, or texts with separators."""
     if not isinstance(cells.dtype, pl.List):
         cells = split_lists(clean_text(cells), SEPARATOR)
     frame = pl.DataFrame({"row": np.arange(len(cells)), "answer": cells.cast(pl.List(pl.String))})
@@ -296,7 +296,7 @@ def _ticked_answers(cells: pl.Series, question: Question) -> pl.Series:
 
 
 def _spell_answers(written: pl.Series, question: Question, *, rows: pl.Series | None = None) -> pl.Series:
-    """Answers as the questionnaire spells them, whatever their capitals; ``rows`` numbers them for errors."""
+    """Answers in the spelling of the questionnaire, ignoring case; ``rows`` has their row numbers for errors."""
     spellings = {answer.lower(): answer for answer in question.answers}
     spellings |= _YES_NO if question.kind == "yes-no" else {}
     answers = written.str.to_lowercase().replace_strict(spellings, default=None, return_dtype=pl.String)
@@ -308,7 +308,7 @@ def _spell_answers(written: pl.Series, question: Question, *, rows: pl.Series | 
 
 
 def _gold_column(frame: pl.DataFrame, questionnaire: Questionnaire) -> pl.Series:
-    """The name of the gold label of each row, for a questionnaire that asks by it."""
+    """The standard name of each gold label, for a questionnaire whose conditions refer to gold."""
     reason = f"and questionnaire {questionnaire.name!r} asks by the gold label of an item"
     column = next((name for name in GOLD_COLUMNS if name in frame.columns), None)
     if column is None:
@@ -325,7 +325,7 @@ def _gold_column(frame: pl.DataFrame, questionnaire: Questionnaire) -> pl.Series
 def _check_flow(answers: pl.DataFrame, questionnaire: Questionnaire) -> None:
     """Raise if a required question has no answer, or one that is not asked has an answer."""
     for question in questionnaire.questions:
-        # The column beside them broadcasts a condition that is a literal.
+        # Selecting "item" as well makes a literal condition as long as the frame.
         flow = answers.select("item", asked=questionnaire.holds(question.when), answered=question.is_answered)
         missing, extra = flow["asked"] & ~flow["answered"], ~flow["asked"] & flow["answered"]
         for row in missing.arg_true().head(1) if question.required else ():

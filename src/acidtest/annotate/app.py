@@ -1,6 +1,6 @@
-"""The web app for annotators and its HTTP server: a page, and the JSON it asks for (routes: docs/annotate.md).
+"""The web app for annotators and its HTTP server: a page, and the JSON routes it calls (docs/annotate.md).
 
-Errors are ``{"error": …}``, with ``"question"`` if they are about the answer to one. The server limits connections and
+Errors are ``{"error": …}``, with ``"question"`` if one answer is at fault. The server limits connections and
 the time of a request: uvicorn limits how long a connection may be idle between two requests, but not how long a request
 may take to arrive, so half-sent ones would stay open until no file descriptor is left.
 """
@@ -51,7 +51,7 @@ class TokenBody(_Body):
 class JoinBody(_Body):
     annotator: str = Field(max_length=1000)
     proof: str = Field(default="", pattern="^([A-Za-z0-9_-]{20,100})?$")
-    """A long random word of the browser; sent again with the same name, it takes that name again."""
+    """A random string that the browser keeps; sent again with the same name, it gives access to that name."""
 
 
 class AnswersBody(_Body):
@@ -62,7 +62,7 @@ class AnswersBody(_Body):
 
 
 class LockedError(RequestError):
-    """Too many wrong tokens came from an address, which has to wait ``seconds``."""
+    """An address sent too many wrong tokens and must wait ``seconds``."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = ceil(seconds)
@@ -90,12 +90,12 @@ def cookie_names(project: Project) -> tuple[str, str]:
 
 
 def encode_invitation(credentials: Credentials) -> str:
-    """A name and its secret as one word: the cookie, and the end of a link that lets somebody in again."""
+    """An annotator's name and secret as one URL-safe string: the cookie's value, and the end of an invitation link."""
     return base64.urlsafe_b64encode(f"{credentials.secret} {credentials.name}".encode()).decode().rstrip("=")
 
 
 class _Access:
-    """Who a request comes from, by its cookies, and whether it is let in."""
+    """Identifies the annotator of a request by its cookies, and checks its token."""
 
     def __init__(self, project: Project, guard: Guard) -> None:
         self._project, self._guard, self._wrong_tokens = project, guard, WrongTokens()
@@ -110,8 +110,8 @@ class _Access:
     def _accepts(self, request: Request, token: str | None, admits: Callable[[str | None], bool]) -> bool:
         """Whether a token is right; an address that sent too many wrong ones has to wait.
 
-        A locked address gets in with a right token that cannot have been guessed: because tokens are long, or because
-        the browser proves with its annotator's secret that it got in before.
+        A locked address is still accepted if its right token cannot have been guessed: tokens are long, or the browser
+        also sends the secret of an annotator.
         """
         right = admits(token)
         if token is None or admits(None):
@@ -256,7 +256,7 @@ def _error_response(_: Request, error: Exception) -> Response:
     else:
         log.error("an annotator's request failed", exc_info=error)
         status, content = 500, {"error": "something went wrong on the server; none of your answers is lost"}
-    # An error may repeat parts of a request, and half a character of it cannot be encoded.
+    # An error may quote the request, which may contain lone surrogates that cannot be encoded.
     texts = {name: text.encode("utf-8", "replace").decode() for name, text in content.items()}
     return JSONResponse(texts, status, headers)
 
@@ -278,7 +278,7 @@ class ServerLimits:
     request_seconds: float = 20.0
     """From the first byte, or from connecting, to the last byte of the body."""
     idle_seconds: int = 75
-    """Between two requests."""
+    """The longest pause between two requests."""
     connections: int = 0
     """0: ``available_connections()``."""
 
@@ -302,14 +302,14 @@ def annotation_server(
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=limits.idle_seconds,
-        # So many connections are accepted at once before the first of them can be closed.
+        # asyncio accepts up to this many connections in one go, before any of them can be closed.
         backlog=max(1, connections // 2),
     )
     return uvicorn.Server(config)
 
 
 class LimitedProtocol(H11Protocol):
-    """A connection that is closed when its request does not arrive in time, or when it waits longest of too many."""
+    """A connection that is closed if its request arrives too slowly, or if it has waited longest of too many."""
 
     request_seconds: float
     max_connections: int
@@ -344,7 +344,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the client has to send more: there is no complete request without a response."""
+        """Whether the server waits for the client: there is no complete request to answer."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and not self.transport.is_closing()
 
     def _start_timer(self) -> None:

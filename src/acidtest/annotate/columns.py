@@ -1,6 +1,6 @@
-"""What the columns of people's answers mean: who took part and what counts, and the categories that were marked.
+"""Interprets columns of files with people's answers: participation, which rows count, and marked categories.
 
-Optional columns say which answers count: ``seconds``; ``control`` (yes) or ``role`` (control) for an attention check,
+Optional columns describe participation: ``seconds``; ``control`` (yes) or ``role`` (control) for an attention check,
 with ``passed`` or ``failed`` (yes or no); ``excluded`` (yes, or the reason) for a person whose answers are left out.
 Categories are one column of lists, or a column of 0 and 1 for each.
 """
@@ -27,15 +27,15 @@ SENTENCE_COLUMNS = ("premise", "sentence1", "prem", "context", "sentence_a")
 """Columns that rows of one source sentence have in common, the likeliest first."""
 
 PARTICIPATION_COLUMNS = ("seconds", "control", "passed", "failed", "excluded")
-"""Columns that say how long an answer took and whether it counts; ``role`` may stand beside them."""
+"""Columns that say how long an answer took and whether it counts; ``role`` may occur with them."""
 
 ANNOTATED = "annotated_label"
-"""The column with the label of people where ``label`` is another gold label, as in TaxiNLI's file."""
+"""The column with people's labels in files where ``label`` is a gold label, such as TaxiNLI's."""
 
 LIST_COLUMNS = ("annotator_labels",)
 JUDGEMENT_COLUMNS = (ANNOTATED, "label", "annotator_label", "rating", "annotation", "answer")
 LABEL_COLUMNS = (*LIST_COLUMNS, *JUDGEMENT_COLUMNS, *(f"label{number}" for number in range(1, 6)))
-"""Columns that are taken for the labels of people, in files of judgements or as corpora have them."""
+"""Columns recognised as people's labels, in files of judgements or in corpora."""
 
 LIST_COLUMN = "categories"
 """The name of the column with lists of categories."""
@@ -61,7 +61,7 @@ def row_error(table: FileTable, row: int, problem: str) -> FileError:
 
 @contextmanager
 def errors_in(table: FileTable) -> Iterator[None]:
-    """Raise what is wrong with rows, or with all of them, as an error of the file."""
+    """Turn errors about a row, or about the whole table, into errors that name the file."""
     try:
         yield
     except RowError as error:
@@ -73,13 +73,13 @@ def errors_in(table: FileTable) -> Iterator[None]:
 
 
 def find_column(columns: Sequence[str], known: Sequence[str], but: Collection[str | None] = ()) -> str | None:
-    """The first of the known columns that a table has, in any case."""
+    """A table's column for the first of the ``known`` names that it has, ignoring case; never one in ``but``."""
     names = {name.strip().lower(): name for name in columns if name not in but}
     return next((names[name] for name in known if name in names), None)
 
 
 def sentence_column(columns: Sequence[str]) -> str | None:
-    """The first column that rows of one source sentence have in common."""
+    """The first column whose name is in ``SENTENCE_COLUMNS``, ignoring case."""
     return next((name for name in columns if name.lower() in SENTENCE_COLUMNS), None)
 
 
@@ -95,7 +95,7 @@ def clean_gold(column: pl.Series, *, missing: Sequence[str]) -> pl.Series:
 
 
 def split_lists(cells: pl.Series, separator: str) -> pl.Series:
-    """Text cells as lists: lists written as in JSON or Python, or texts between separators."""
+    """Text cells split into lists: they hold a list as JSON or Python writes it, or texts between separators."""
     bracketed = cells.str.starts_with("[")
     written = cells.set(~bracketed, None)
     try:
@@ -106,14 +106,14 @@ def split_lists(cells: pl.Series, separator: str) -> pl.Series:
 
 
 def group_codes(column: pl.Series) -> npt.NDArray[np.int64]:
-    """A number for each different text; every null gets a number of its own."""
+    """A code for each row, the same for equal texts; every null gets a code of its own."""
     unique = pl.int_range(len(column), eager=True) + len(column) + 1
     codes = pl.select(pl.coalesce(column.rank("dense").cast(pl.Int64), unique)).to_series()
     return np.asarray(codes.to_numpy(), dtype=np.int64)
 
 
 def answer_keys(frame: pl.DataFrame, item: str, annotator: str) -> pl.DataFrame:
-    """The item and the annotator of each row; an empty cell, or the same two again, is an error."""
+    """The item and the annotator of each row; an empty cell or a repeated pair is an error."""
     keys = pl.DataFrame({"item": clean_text(frame[item]), "annotator": clean_text(frame[annotator])})
     for name, column in (("item", item), ("annotator", annotator)):
         for row in keys[name].is_null().arg_true().head(1):
@@ -125,7 +125,7 @@ def answer_keys(frame: pl.DataFrame, item: str, annotator: str) -> pl.DataFrame:
 
 
 def counted_rows(annotators: pl.Series, participation: pl.DataFrame) -> tuple[pl.Series, Attendance]:
-    """Which rows count, and a summary of the people; ``participation`` has some of its columns for each row."""
+    """Which rows count, and a summary of the people; ``participation`` has the columns about it that the file has."""
     cells = {
         name: clean_text(participation[name])
         if name in participation.columns
@@ -146,7 +146,7 @@ def counted_rows(annotators: pl.Series, participation: pl.DataFrame) -> tuple[pl
             "excluded": (excluded.is_not_null() & ~excluded.is_in(_NO)).fill_null(False),
         }
     )
-    # A person is excluded as a whole, whichever rows say so.
+    # If one row excludes a person, all rows of that person are left out.
     rows = rows.with_columns(excluded=pl.col("excluded").any().over("annotator"))
     counts = ~rows["check"] & ~rows["excluded"]
     if not counts.any():
@@ -169,7 +169,7 @@ def counted_rows(annotators: pl.Series, participation: pl.DataFrame) -> tuple[pl
 
 
 def exclusion_reason(cell: str) -> str:
-    """The reason for which a cell excludes somebody; empty where it says no."""
+    """The reason for exclusion in a cell; empty if the cell says no."""
     return "" if cell.lower() in _NO else cell
 
 
@@ -181,11 +181,11 @@ def category_columns(
     item_properties: Collection[str] = (),
     item: str = "",
 ) -> tuple[str, ...]:
-    """The columns with categories: those named, one of lists, or two or more that hold only 0 and 1.
+    """The columns with categories: those in ``named``, else a column of lists, else two or more 0/1 columns.
 
-    Columns in ``used`` have another meaning. Columns that all belong to ``item_properties`` are no answers of people.
-    With ``item``, the column that identifies items, one of the 0/1 columns must differ between people somewhere: beside
-    labels, columns that are the same for every item may be known of the items themselves.
+    0/1 columns in ``used`` have another meaning; if all the others are in ``item_properties``, they are not answers. If
+    ``item``, the column that identifies items, is given, one of them must differ between rows of an item: otherwise
+    they may describe the items.
     """
     if named:
         return tuple(named)
@@ -209,11 +209,11 @@ def binary_columns(table: FileTable) -> list[str]:
 def read_category_marks(table: FileTable, columns: Sequence[str]) -> tuple[pl.Series, tuple[str, ...]]:
     """The list of categories of each row, in the order of the columns, and all categories.
 
-    A row is null, because nobody judged it, if its list is missing in JSON or all of its columns are empty.
+    A row that nobody judged is null: its list is missing in JSON, or all of its category columns are empty.
     """
     if len(columns) == 1 and not _is_binary(table.frame[columns[0]]):
         return _read_lists(table.frame[columns[0]])
-    # The columns are numbered, because polars takes some names for patterns.
+    # Columns are renamed to numbers, because Polars would read some names as patterns.
     names = {f"{number}": taxonomy_name(column) for number, column in enumerate(columns)}
     marks = pl.DataFrame([_read_marks(table, column).alias(at) for at, column in zip(names, columns, strict=True)])
     lists = pl.concat_list(pl.when(pl.col(at).fill_null(False)).then(pl.lit(name)) for at, name in names.items())
@@ -235,7 +235,7 @@ def _read_lists(column: pl.Series) -> tuple[pl.Series, tuple[str, ...]]:
 def _is_binary(column: pl.Series, *, allow_errors: bool = False) -> bool:
     """Whether a column holds only 0 and 1, and at least one of them.
 
-    With ``allow_errors``, whether more than half of its cells do and the others are no numbers, which would be counts.
+    With ``allow_errors``, fewer than half of its cells may hold other texts, but not other numbers: those are counts.
     """
     if column.dtype.is_nested():
         return False
@@ -260,7 +260,7 @@ def _read_marks(table: FileTable, name: str) -> pl.Series:
 
 
 def _paces(rows: pl.DataFrame) -> dict[str, PeoplePace]:
-    """Mean seconds per item of all people, of those who are kept, and of those who are excluded."""
+    """The mean over people of their mean seconds per item: of all people, of those kept, and of those excluded."""
     timed = rows.filter(~pl.col("check")).drop_nulls("seconds")
     people = timed.group_by("annotator").agg(pl.col("seconds").mean(), pl.col("excluded").first())
     parts = {ALL: people, KEPT: people.filter(~pl.col("excluded")), DISCARDED: people.filter("excluded")}

@@ -2,7 +2,7 @@
 
 ``{ same_event = "yes" }`` holds where that question has that answer. A list names several answers, one of which is
 enough; several questions in one table must all hold. ``all`` and ``any`` take a list of conditions, ``not`` takes one.
-Where several options may be ticked, an answer holds if it is among them. ``true`` and ``false`` ask whether anything
+Where several options may be ticked, the answer must be one of those ticked. ``true`` and ``false`` ask whether anything
 was written or ticked. A question that was not asked has no answer: a condition on it does not hold, and ``not`` of it
 does. ``{ gold = "neutral" }`` is about the gold label of the item, unless a question has the id ``gold``.
 """
@@ -30,7 +30,7 @@ GOLD, GOLD_COLUMN = "gold", "_gold"
 def condition_holds(written: object, questions: Mapping[str, Question]) -> pl.Expr:
     """Whether a condition holds, as an expression over one column per question and ``GOLD_COLUMN``; never null.
 
-    ``questions`` are those that it may refer to, by id. None always holds.
+    ``questions`` are those that it may refer to, by id. The condition None always holds.
     """
     if written is None:
         return pl.lit(True)

@@ -1,8 +1,8 @@
 """Answers as tables, exported from a store and imported into one.
 
 A row is one answer: item, annotator, a column for each question as ``acidtest agreement --questionnaire`` reads them,
-and what is known of the item. Everything else a store knows (which answers count, when they were given, which were
-taken back) has columns of its own, so that a table with everything makes the same store again.
+and the columns of the item. Everything else in a store (which answers count, when they were given, which were undone)
+has its own columns, so that the store can be rebuilt from a table with everything.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from acidtest.core.structured import parse_json
 from acidtest.io.tables import is_delimited, read_table, write_table
 
 AGREEMENT_COLUMNS = ("gold", "seconds", "role", "failed", "excluded")
-"""Exported columns, besides the questions and what is known of an item, that agreement uses."""
+"""Exported columns that agreement uses, besides the questions and the columns of the items."""
 EXPORT_COLUMNS = (*AGREEMENT_COLUMNS, "at", "key", "status", "seat", "undone_at", "joined", "excluded_at", "expected")
-"""All such columns."""
+"""All exported columns besides the questions and the columns of the items."""
 
 _SOURCE = "source_"
-"""The prefix of a column of the data that has the name of one of ours."""
+"""The prefix for columns of the data whose names are reserved for our own columns."""
 _ID_AND_GOLD = ("id", "item", "label", "gold")
 """Columns of the data that are left out if they only repeat the item's id and gold label."""
 
@@ -53,12 +53,12 @@ COUNTS, UNDONE, REPLACED, LATE, EXCLUDED = "counts", "undone", "replaced", "late
 _STATUSES = (COUNTS, UNDONE, REPLACED, LATE, EXCLUDED)
 
 _NAMESPACE = uuid.UUID("5b4e4a1e-6e55-4d62-9f0e-6163696474cc")
-"""The namespace of the keys that imported answers without a key get."""
+"""The UUID namespace of the keys that are made for imported answers."""
 
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """One answer on its way out of a store or into one."""
+    """One answer as it is exported from a store or imported into one."""
 
     item: str
     annotator: str
@@ -74,9 +74,9 @@ class AnswerRow:
     """Why the annotator was excluded."""
     excluded_at: float | None = None
     undone_at: float | None = None
-    """When it was taken back."""
+    """When the answer was undone."""
     seat: int | None = None
-    """The seat of the item that it took; of several answers in one seat the first counts."""
+    """The item's seat that the answer took; of several answers in one seat the first counts."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class ImportedAnswers:
 
 
 def project_answers(project: Project, *, everything: bool = False) -> list[AnswerRow]:
-    """The answers of a project in the order in which they were given: those that count, or all, with the checks."""
+    """The answers of a project, oldest first: those that count, or ``everything``, including attention checks."""
     with project.state() as state:
         pairs = [(claim, answer) for claim in state.claims.values() for answer in claim.answers]
         pairs.sort(key=lambda pair: pair[1].number)
@@ -113,7 +113,7 @@ def answer_frame(project: Project, rows: Sequence[AnswerRow], *, everything: boo
 
 
 def load_answers(project: Project, name: str) -> Answers:
-    """The current answers of a project, with the columns that say which are checks or of excluded people."""
+    """The current answers of a project, with columns that mark attention checks and excluded people."""
     rows = [row for row in project_answers(project, everything=True) if row.status in (COUNTS, EXCLUDED)]
     if not rows:
         raise AcidtestError(f"{name}: nobody has answered anything yet")
@@ -153,10 +153,10 @@ def read_answer_rows(path: Path, questionnaire: Questionnaire) -> ImportedAnswer
 
 
 def check_rows(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[dict[str, Any]]:
-    """The answers of each row as the questionnaire spells them; a person may have answered an item more than once.
+    """Check the answers of each row, and spell them as the questionnaire does.
 
-    An answer that was taken back stands beside the one that replaced it: the first answers of all people to all items
-    are checked as one table, then the second ones, and so on.
+    A person may have several rows for an item, because undone answers are kept. The first answers of all people to all
+    items are checked as one table, then the second ones, and so on.
     """
     item = next(name for name in ITEM_COLUMNS if name in frame.columns)
     rounds = frame.select(pl.int_range(pl.len()).over(item, "annotator")).to_series()
@@ -174,7 +174,7 @@ def check_rows(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[dict[s
 
 
 def parse_row(item: str, annotator: str, answers: dict[str, Any], cells: Mapping[str, Any], *, at: int) -> AnswerRow:
-    """An answer with what the cells of a file say of it; an error is about row ``at``."""
+    """An answer with the values parsed from its other cells; errors name row ``at``."""
     status = str(cells.get("status") or COUNTS)
     if status not in _STATUSES:
         raise RowError(at, f"status {status!r} is not {join_with_or(_STATUSES)}")
@@ -198,16 +198,16 @@ def parse_row(item: str, annotator: str, answers: dict[str, Any], cells: Mapping
 def import_answers(
     connection: sa.Connection, state: ProjectState, rows: Sequence[AnswerRow], *, now: float
 ) -> dict[str, int]:
-    """Add answers to a project; known ones are left alone, and those without a time get ``now``."""
+    """Add answers to a project and count them; known ones are skipped, and those without a time get ``now``."""
     items = {item.id: number for number, item in enumerate(state.items, 1)}
     seats = dict[tuple[int, int | None], int]()
-    """The seat in the store for an item and a seat in the file: answers that shared one there share one here."""
+    """The seat in the store by item and seat in the file, so that answers that shared a seat still do."""
 
     def insert(table: sa.Table, **values: Any) -> int:
         return state.insert(connection, table, **values)
 
     def add(row: AnswerRow) -> bool:
-        """Whether the answer is new; if so, it is added."""
+        """Add the answer if it is new, and return whether it was."""
         item = items.get(row.item)
         if item is None:
             raise AcidtestError(f"item {row.item!r} is not in the project; its items come from the data")
@@ -226,7 +226,7 @@ def import_answers(
             seat = seats.get((item, row.seat)) if row.seat is not None else None
             seat = seats[item, row.seat] = state.unused_seat(item) if seat is None else seat
             claim = state.add_claim(connection, person, item, seat=seat, at=at)
-        # An answer that was changed in the file was changed after it was given.
+        # An answer that was edited in the file gets the time of the import.
         at = at if key == row.key or not row.key else now
         answer = state.add_answer(connection, claim, row.answers, seconds=row.seconds, key=key, at=at)
         if row.status == UNDONE:
@@ -241,7 +241,7 @@ def import_answers(
 
 
 def widen_seats(items: Iterable[Item], rows: Iterable[AnswerRow]) -> list[Item]:
-    """Items with a seat for everybody who answered them; checks have a seat for everybody."""
+    """The items, with enough seats for the people who answered them; checks have seats for everybody."""
     people = Counter(item for item, _ in {(row.item, fold_name(row.annotator)) for row in rows})
     return [replace(item, seats=EVERYBODY if item.is_check else max(item.seats, people[item.id])) for item in items]
 
@@ -298,9 +298,9 @@ def _reserved_columns(questionnaire: Questionnaire) -> set[str]:
 
 
 def _import_key(state: ProjectState, row: AnswerRow, claim: Claim | None) -> str:
-    """The key to store an answer under; a known key if the answer is not new.
+    """The key to store an answer under; one that is already in the store if the answer is not new.
 
-    A key may come again with other answers, changed in the file: they are stored as a further answer.
+    An answer with a known key that was edited in the file gets a new key, and is stored as a further answer.
     """
     earlier = claim.answers if claim else []
     given = _sort_ticks(row.answers)

@@ -30,7 +30,7 @@ from acidtest.core.errors import AcidtestError
 MAX_BODY_BYTES = 256 * 1024
 
 SHORTEST_UNGUESSABLE = 20
-"""Drawn tokens have 24 characters; a shorter one may be a word that somebody chose."""
+"""Generated tokens have 24 characters; one shorter than this may be a word that somebody chose."""
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "content-security-policy": (
@@ -46,7 +46,7 @@ SECURITY_HEADERS: Mapping[str, str] = {
 """Headers of every response."""
 
 FREE_GUESSES = 10
-"""So many different wrong tokens are taken for mistakes of people who copy links."""
+"""How many different wrong tokens an address may send before it is locked: people copy links badly."""
 LONGEST_LOCK = 30.0
 FORGOTTEN_AFTER = 600.0
 MAX_ADDRESSES = 10_000
@@ -70,7 +70,7 @@ class Guard:
 
     @classmethod
     def create(cls, host: str, *, allowed: tuple[str, ...] = (), token: str = "", admin_token: str = "") -> Guard:
-        """A guard that needs no token on loopback; elsewhere missing tokens are drawn."""
+        """A guard that needs no token on loopback; elsewhere missing tokens are generated."""
         if not (token + admin_token).isascii() or not (token + admin_token).isprintable():
             raise AcidtestError("a token consists of printable ASCII characters, as HTTP headers do; choose another")
         if is_loopback(host) and not allowed:
@@ -79,13 +79,13 @@ class Guard:
 
     @property
     def is_unguessable(self) -> bool:
-        """Whether no token can be found by trying: all are as long as drawn ones."""
+        """Whether every token is too long to be guessed (``SHORTEST_UNGUESSABLE``)."""
         return all(len(token) >= SHORTEST_UNGUESSABLE for token in (self.token, self.admin_token) if token)
 
     def knows_host(self, header: str) -> bool:
-        """Whether a request was meant for this server; a name that an attacker points at it is refused.
+        """Whether a Host header names this server; an unknown name may be an attacker's (DNS rebinding).
 
-        A numeric address is no such name, so any of them is accepted where the server listens on all addresses.
+        A server that listens on all addresses accepts every numeric address, since nobody can rebind one.
         """
         name = _hostname(header)
         if name in (*_LOOPBACK_NAMES, self.host.lower(), *(host.lower() for host in self.allowed)):
@@ -204,7 +204,7 @@ class WrongTokens:
 
 
 def client_address(request: HTTPConnection, *, proxied: bool) -> str:
-    """The address a request comes from; of IPv6 the network, because one client has many addresses.
+    """The address a request comes from; for IPv6 its /64 network, because one client has many addresses.
 
     Behind a proxy on this machine it is the last one in X-Forwarded-For. From elsewhere that header is ignored: its
     sender could choose another address for every guess.
@@ -236,7 +236,7 @@ def is_loopback(host: str) -> bool:
 def is_encrypted(request: HTTPConnection) -> bool:
     """Whether a browser reaches the server by HTTPS, maybe through a proxy.
 
-    The headers of the request are believed: a client that lies only loses its own cookie.
+    The headers of the request are trusted: a client that forges them only loses its own cookie.
     """
     headers = (request.headers.get(name, "").lower() for name in ("origin", "x-forwarded-proto"))
     return request.url.scheme == "https" or any(re.match("https(?![a-z])", header) for header in headers)

@@ -1,7 +1,7 @@
 """Items that people judge, attention checks among them, and the plan that says who judges which.
 
-An item keeps everything its row says, so that answers can be analysed by it later; people see only the columns that the
-questionnaire shows. The answers to an attention check are known. Files, stores and options call it a control.
+An item keeps all columns of its row, so that answers can be analysed by them later; people see only those that the
+questionnaire shows. The right answers to an attention check are known; files, stores and options call it a control.
 
 A plan is a TOML file. The ones that ship are in ``data/plans``; docs/annotate.md describes the keys.
 """
@@ -45,7 +45,7 @@ _LEAST = {"per_item": 0, "overlap": 0, "per_annotator": 1, "fail_after": 0, "per
 
 
 class MergedCategories(NamedTuple):
-    """Where the column has the value, the column ``left`` is not part of an item's category."""
+    """In rows where ``column`` is ``value``, the column ``left`` is not part of an item's category."""
 
     column: str
     value: str
@@ -62,13 +62,13 @@ class AnnotationPlan:
     per_item: int = 1
     """How many people judge an item; 0: everybody."""
     overlap: int | None = None
-    """How many items go to ``per_item`` people, while the others go to one; None: all of them."""
+    """How many items go to ``per_item`` people; the others go to one person each. None: all items."""
     per_annotator: int | None = None
     """The most items that one person gets, checks not included."""
     fail_after: int = 1
     """How many wrong answers to checks exclude a person; 0: nobody is excluded."""
     finish: bool = False
-    """Whether people who failed their checks go on to the end, unaware of it, and are left out of the results."""
+    """If true, people who failed their checks may finish without being told; their answers are left out."""
     reopen: bool = True
     """Whether the items that excluded people judged go to others."""
     controls: str = ""
@@ -90,7 +90,7 @@ class AnnotationPlan:
     def to_json(self) -> str:
         """The plan as a store keeps it.
 
-        Keys that were added later are left out where they have their default, so that older stores are recognised.
+        Keys that were added later are left out if they have their default, so that older fingerprints still match.
         """
         omitted = [name for name in ("finish", "reopen") if getattr(self, name) == getattr(AnnotationPlan, name)]
         return json.dumps({name: value for name, value in asdict(self).items() if name not in omitted}, sort_keys=True)
@@ -109,7 +109,7 @@ class Item:
     fields: dict[str, str]
     """The texts that people see, by column."""
     known: dict[str, Any]
-    """Everything the row says, including ``fields``."""
+    """All columns of the row, including ``fields``."""
     role: str = ITEM
     seats: int = 1
     """How many people judge it."""
@@ -124,7 +124,7 @@ class Item:
 
     @property
     def gold_name(self) -> str | None:
-        """The name of its gold label, however the data spell it; None if it has none or it is no label of NLI."""
+        """The standard name of its gold label; None if it has none, or one that is not an NLI label."""
         return gold_name(self.gold) if self.gold else None
 
 
@@ -143,7 +143,7 @@ def load_plan(name: str | Path) -> AnnotationPlan:
 
 
 def parse_plan(content: bytes, path: Path) -> AnnotationPlan:
-    """The plan in the content of a TOML file; ``path`` gives its name and stands in errors."""
+    """The plan in the content of a TOML file; ``path`` gives its name and is shown in errors."""
     written = {key: value for key, value in parse_toml(content, path).items() if value != ""}
     arguments = check_shape(written.pop("arguments", {}), path, dict[str, Any], key="arguments")
     name = path.name.removesuffix(".toml")
@@ -218,7 +218,7 @@ def seat_counts(count: int, plan: AnnotationPlan, *, seed: int) -> list[int]:
 
 
 def attention_checks(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[Item]:
-    """Items whose right answers are known, from columns named after questions or from the label they lead to."""
+    """Attention checks; their right answers are in columns named after questions, or else in the gold label."""
     questions = [name for name in questionnaire.by_id if name in frame.columns]
     gold = find_column(frame.columns, _GOLD_COLUMNS)
     if not questions and (gold is None or not questionnaire.labels):
@@ -238,7 +238,7 @@ def attention_checks(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[
 def passes_check(
     expected: dict[str, Any], answers: dict[str, Any], questionnaire: Questionnaire, gold: str | None = None
 ) -> bool:
-    """Whether the answers to a check are right: those that are given, or the label they lead to."""
+    """Whether the answers to a check are as expected: each question in ``expected``, or the label they lead to."""
     if set(expected) == {"label"}:
         return _accepts(expected["label"], outcome(questionnaire, answers, gold=gold).label)
     return all(
@@ -248,7 +248,7 @@ def passes_check(
 
 
 def item_order(name: str, count: int, *, seed: int) -> U64:
-    """A number for each item; one person gets the items in the order of these numbers, and everybody in another."""
+    """A random number for each item, different for each person, who gets the items in the order of these numbers."""
     return Draws(seed, "annotate").bits(np.arange(count, dtype=np.uint64), "order", name)
 
 
@@ -259,7 +259,7 @@ def has_gold_names(frame: pl.DataFrame) -> bool:
 
 
 def json_row(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with values that JSON can hold."""
+    """A row as JSON returns it; values that JSON cannot hold become text."""
     return dict(json.loads(json.dumps(row, default=str)))
 
 
@@ -304,7 +304,7 @@ def _make_items(frame: pl.DataFrame, questionnaire: Questionnaire, categories: S
 
 
 def _check_golds(items: Sequence[Item], questionnaire: Questionnaire) -> None:
-    """Raise if the questionnaire asks by gold, and an item has no gold label or would not be asked anything."""
+    """If conditions refer to gold, raise if an item has no gold label, or one with which nothing suitable is asked."""
     if not questionnaire.asks_by_gold:
         return
     golds = {item.gold_name for item in items}

@@ -1,4 +1,4 @@
-"""What the answers of several people make of an item: its label, its categories, and ratings to measure agreement."""
+"""Combines several people's answers to an item into its label and categories, and into ratings for agreement."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _EMPTY = pl.lit(pl.Series([[]], dtype=pl.List(pl.String)))
 
 @dataclass(frozen=True)
 class Judgements:
-    """What people's answers amount to, person by person and item by item.
+    """The outcomes of people's answers, for each person and item, and combined for each item.
 
     ``outcomes`` has item, annotator, label, categories and discard, a row for each person and item. ``items`` has a row
-    for each item: what was known of it; where there are labels, label (its gold label or null), annotator_labels (empty
-    if it is discarded), votes for each label; categories if there are any; and why there is no gold label, in discarded
-    or undecided.
+    for each item: the columns it came with; if there are labels, label (the winner of the vote, or null),
+    annotator_labels (empty if it is discarded) and votes for each label; categories if there are any; and the reason
+    why it has no label, in discarded or undecided.
     """
 
     questionnaire: Questionnaire
@@ -71,7 +71,7 @@ class Judgements:
 
     @property
     def known(self) -> list[str]:
-        """The columns with what else was known of the items."""
+        """The columns that the items came with."""
         return [name for name in self.items.columns if name not in RESERVED]
 
     @property
@@ -106,7 +106,7 @@ class Judgements:
 
 
 def judgements(questionnaire: Questionnaire, answers: Answers) -> Judgements:
-    """What the answers of several people amount to, item by item."""
+    """The outcome of every answer, and the label and categories that the outcomes give each item."""
     try:
         by_person = outcomes(questionnaire, answers.frame)
     except RowError as error:
@@ -205,7 +205,7 @@ def item_shares(
 def _reference_gold(judged: Judgements, gold: str | None) -> tuple[str, pl.Series | None]:
     """The column of the data with gold labels, and its values for the items that were not discarded.
 
-    Without ``gold``, nothing if there is no such column or it holds other labels than the questionnaire gives.
+    Without ``gold``, an empty name and None if there is no such column or it holds an unknown label.
     """
     labels = judged.questionnaire.labels
     column = gold or next((name for name in judged.known if name.lower() in GOLD_COLUMNS), None)
@@ -281,16 +281,16 @@ def _vote_on_labels(questionnaire: Questionnaire, items: pl.DataFrame) -> pl.Dat
     items = items.with_columns(
         pl.DataFrame(counts, schema=list(labels)).to_struct("votes"),
         label=pl.when(kept & ~few).then(pl.Series(winners, dtype=pl.String)),
-        # Without labels a discarded item does not take part in the agreement on the others.
+        # Its labels are removed, so that a discarded item does not count when agreement is measured.
         annotator_labels=pl.when(kept).then("annotator_labels").otherwise(_EMPTY),
         _reason=pl.when(few).then(pl.lit(f"fewer than {fewest} labels")).otherwise(pl.lit(no_winner)),
     )
-    # If no rule that applies gives a label, nobody was asked for one, and nothing is undecided.
+    # If no rule that applies gives a label, nobody was asked for one, so the item is not undecided.
     return items.with_columns(undecided=pl.when(pl.col("label").is_null() & kept & ~pl.col("unasked")).then("_reason"))
 
 
 def _vote_on_categories(questionnaire: Questionnaire, by_person: pl.DataFrame) -> pl.DataFrame:
-    """The items with categories that enough of the people who did not discard them gave."""
+    """The categories of each item that enough of the people who did not discard it gave."""
     enough = {
         "majority": 2 * pl.col("given") > pl.col("people"),
         "any": pl.lit(True),

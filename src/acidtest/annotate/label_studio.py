@@ -1,8 +1,8 @@
-"""Projects in Label Studio's form: tasks with annotations in JSON, and the labelling config that displays them.
+"""Exchanges projects with Label Studio: tasks with annotations in JSON, and the labelling config to display them.
 
 Label Studio assigns annotations without a known author to whoever imports them, and keeps results unchanged. So each
-annotation carries a hidden text with its author and the rest of what a store knows of it, which comes back with the
-tasks that Label Studio exports.
+annotation carries a hidden text with its author and its other data in the store, which Label Studio exports again with
+the tasks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from acidtest.core.files import refuse_overwrite, write_json, write_text
 from acidtest.core.structured import MOST_TABLE_BYTES, check_shape, parse_json, read_json
 
 HIDDEN = "acidtest"
-"""The name of the hidden text of an annotation, and of what a task hides."""
+"""The name of the hidden text of an annotation, and the key of our data in a task's ``meta``."""
 
 _CONFIG_ENDING = ".config.xml"
 
@@ -57,8 +57,8 @@ def write_tasks(project: Project, path: Path, *, everything: bool) -> dict[str, 
 def labelling_config(questionnaire: Questionnaire) -> str:
     """The questionnaire as Label Studio's tags.
 
-    A question whose condition is about one other question is hidden elsewhere. The tags cannot express other conditions
-    (not, any, all): there the question is always shown and not required.
+    A question whose condition is about one other question is shown only if it holds. The tags cannot express other
+    conditions (not, any, all): questions with these are always shown and never required.
     """
     view = ET.Element("View")
     ET.SubElement(view, "Header", value=questionnaire.title)
@@ -153,7 +153,7 @@ def read_tasks(path: Path, questionnaire: Questionnaire) -> ImportedAnswers:
 def _drop_unasked(
     answers: Sequence[Mapping[str, Any]], items: Mapping[str, Item], questionnaire: Questionnaire
 ) -> tuple[pl.DataFrame, int]:
-    """A table of the answers without those to questions that are not asked, and how many these were."""
+    """A table of the answers without those to questions that are not asked, and how many were dropped."""
     schema = {"item": pl.String(), "annotator": pl.String(), **questionnaire.dtypes}
     frame, dropped = pl.DataFrame(answers, schema=schema), 0
     if questionnaire.asks_by_gold:
@@ -197,7 +197,7 @@ def _export_annotation(row: AnswerRow, questionnaire: Questionnaire) -> dict[str
 
 
 def _import_item(task: StudioTask, questionnaire: Questionnaire) -> Item:
-    """The item of a task, with what our exports hide in it."""
+    """The item of a task, with the data that our exports put in ``meta``."""
     data = task.data
     hidden = check_shape((task.meta or {}).get(HIDDEN, {}), "meta", dict[str, Any], key=HIDDEN)
     name = str(hidden.get("item") or data.get("item") or data.get("id") or task.id or "").strip()
@@ -215,7 +215,7 @@ def _import_item(task: StudioTask, questionnaire: Questionnaire) -> Item:
 def _import_annotation(
     annotation: StudioAnnotation, questionnaire: Questionnaire
 ) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The answers of an annotation and the rest that is known of it; None if it was skipped in Label Studio."""
+    """The answers of an annotation and its other data; None if it is empty or was skipped in Label Studio."""
     answers, hidden = dict[str, Any](), dict[str, Any]()
     for result in annotation.result:
         name, value = result.from_name, result.value
@@ -226,7 +226,7 @@ def _import_annotation(
             raise UnknownNameError("question", name, questionnaire.by_id)
         else:
             answers[name] = _import_answer(questionnaire.by_id[name], value)
-    # Our own answers that do not count are marked as skipped, too.
+    # Our exports mark answers that do not count as cancelled, too; those are not skipped here.
     skipped = annotation.was_cancelled and hidden.get("status", COUNTS) == COUNTS
     if skipped or not (any(answers.values()) or hidden):
         return None
@@ -269,7 +269,7 @@ def _add_question(view: ET.Element, question: Question, questionnaire: Questionn
 
 
 def _visibility(when: Any, questionnaire: Questionnaire) -> dict[str, str] | None:
-    """Attributes that show a question where one other has certain answers; None if the condition is another."""
+    """Attributes that show a question only if another has certain answers; None for any other condition."""
     if not isinstance(when, dict) or len(when) != 1:
         return None
     name, value = next(iter(when.items()))

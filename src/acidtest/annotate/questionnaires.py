@@ -62,7 +62,7 @@ class Question:
     when: When = None
     help: str = ""
     required: bool | None = None
-    """None: whether exactly one answer is expected."""
+    """None: required if exactly one answer is expected."""
 
     @property
     def takes_several(self) -> bool:
@@ -115,7 +115,7 @@ class Aggregation:
     """How the answers of several people to one item are combined."""
 
     label: Vote = "majority"
-    """More than half of the labels, the single most frequent one, or all of them."""
+    """What the winning label needs: more than half of the labels given, more than any other label, or all of them."""
     discard: Literal["any", "majority", "never"] = "any"
     """How many people it takes to discard an item."""
     categories: Literal["majority", "any", "all"] = "majority"
@@ -146,7 +146,7 @@ class Questionnaire:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Every label that its rules can give, in their order; empty if they give categories only."""
+        """Every label that its rules can give, in the order of the rules; empty if they give categories only."""
         labels = dict[str, None]()
         for rule in self.rules:
             labels |= dict.fromkeys([rule.label] if rule.label else ())
@@ -194,12 +194,12 @@ def load_questionnaire(name: str | Path) -> Questionnaire:
 
 
 def questionnaire_content(name: str | Path) -> bytes:
-    """The file of a questionnaire that ships with the package, by name, or of the one in a file."""
+    """The content of a questionnaire's file, given by path or by the name of one that ships with the package."""
     return read_toml_file(_FOLDER, name, kind="questionnaire")[0]
 
 
 def parse_questionnaire(content: bytes, path: Path) -> Questionnaire:
-    """The questionnaire in the content of a TOML file; ``path`` gives its name and stands in errors."""
+    """The questionnaire in the content of a TOML file; ``path`` gives its name and is shown in errors."""
     written = strip_texts(parse_toml(content, path))
     schema = written.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
@@ -338,7 +338,7 @@ def packaged_names(folder: str) -> list[str]:
 
 
 def read_toml_file(folder: str, name: str | Path, *, kind: str) -> tuple[bytes, Path]:
-    """The content and path of a file, or of one in a folder of the package's data that is given by name."""
+    """The content and path of a TOML file, given by path or by its name in a folder of the package's data."""
     path = Path(name)
     if path.suffix.lower() == _ENDING or path.is_file():
         return read_bounded(path, MOST_TOML_BYTES), path

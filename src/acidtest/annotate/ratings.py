@@ -3,7 +3,7 @@
 Three layouts are recognised: a column ``annotator_labels`` with lists (SNLI, MultiNLI, Breaking NLI, LingNLI), a column
 for each person (``label1`` … ``label5`` in the tab-separated files of SNLI and MultiNLI), and a row for each judgement
 (item, annotator, and label or categories). An empty cell, or ``-``, is no label. TaxiNLI's file has one person's label
-per row (``annotated_label``), which gives no agreement but an accuracy.
+per row (``annotated_label``): accuracy can be computed from it, but not agreement.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ from acidtest.text.taxonomy import TAXINLI, is_taxinli
 SNLI_TEST, BREAKING_NLI = "SNLI test", "Breaking NLI"
 _SNLI_TEST_GOLD = {"entailment": 3368, "contradiction": 3237, "neutral": 3219}
 _BREAKING_NLI_CATEGORIES = {"antonyms_wordnet", "cardinals", "nationalities"}
-"""Three of its fourteen, which identify it."""
+"""Three of the fourteen categories of Breaking NLI, by which its file is recognised."""
 
 _ITEM_COLUMNS = ("item", "item_id", "id", "pairid", "pair_id", "uid")
 _ANNOTATOR_COLUMNS = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "coder")
 _NUMBERED = re.compile(r"(?:label|annotator|annotation|rater|worker|coder|judge)[_ -]?\d+(?:_?label)?")
 _NO_LABEL = ("", "-")
 _VOTE_COLUMNS = {"votes", "undecided"}
-"""Columns of a table made from answers to a questionnaire, where ``label`` is the vote of the people of a row."""
+"""Columns of a table made from answers to a questionnaire, whose ``label`` is the winner of the vote."""
 _MOST_NAMED = 3
-"""More columns of categories than this stand in a signature as a digest."""
+"""With more category columns than this, a signature has a digest of their names."""
 
 _SCHEMA: dict[str, pl.DataType] = {
     "row": pl.Int64(),
@@ -71,7 +71,7 @@ _SCHEMA: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class _RatingLayout:
-    """Which columns hold what; item and annotator if every judgement has a row."""
+    """The columns by their role; item and annotator are set if every judgement has a row."""
 
     labels: tuple[str, ...]
     item: str | None = None
@@ -84,7 +84,7 @@ class _RatingLayout:
 
     @property
     def signature(self) -> str:
-        """The columns as a signature names them."""
+        """The part of a signature that names the columns."""
         named = ",".join(self.categories)
         if len(self.categories) > _MOST_NAMED:
             digest = blake2b(named.encode(), digest_size=3).hexdigest()
@@ -165,8 +165,8 @@ def _find_layout(table: FileTable, labels: Sequence[str], gold: str | None, cate
 def _item_properties(table: FileTable) -> frozenset[str]:
     """The columns that have one value for all rows of an item, in a file with a row for each person and item.
 
-    Empty if no column beside them looks like answers: one that differs between the people of an item, has repeated
-    values, and is no property of a person or of their work.
+    Empty if no other column looks like answers: one that differs between the people of an item, has repeated values,
+    and describes neither a person nor their participation.
     """
     item, annotator = find_column(table.columns, _ITEM_COLUMNS), find_column(table.columns, _ANNOTATOR_COLUMNS)
     if not item or not annotator:
@@ -194,7 +194,7 @@ def _find_label_columns(
     columns = [name for name in table.columns if name not in properties]
     numbered = () if named or marks else tuple(name for name in columns if _NUMBERED.fullmatch(name.lower()))
     if len(numbered) > 1:
-        # SNLI's label1 to label5 come from whoever judged the row: these columns are no people.
+        # SNLI's label1 to label5 come from different people in each row: a column is not a person.
         return _RatingLayout(numbered, people=not any(name.lower().startswith("label") for name in numbered))
     label = named[0] if named else find_column(table.columns, JUDGEMENT_COLUMNS, but=(*marks, *properties))
     item = find_column(table.columns, _ITEM_COLUMNS, but=(label, *marks))
@@ -274,7 +274,7 @@ def _read_rows(
 
 
 def _read_labels(table: FileTable, frame: pl.DataFrame, layout: _RatingLayout) -> pl.DataFrame:
-    """One row per label as written (``_SCHEMA``), with the column as annotator if columns are people."""
+    """One row per label as written (``_SCHEMA``); if each column is a person, its name is the annotator."""
     if not layout.labels:
         return pl.DataFrame(schema=_SCHEMA)
     alone, parts = len(layout.labels) == 1, list[pl.DataFrame]()
@@ -294,14 +294,14 @@ def _read_labels(table: FileTable, frame: pl.DataFrame, layout: _RatingLayout) -
     labels = pl.concat(parts).with_columns(
         label=pl.when(~written.is_in(_NO_LABEL)).then(written), categories=pl.lit(None, _SCHEMA["categories"])
     )
-    # The only annotator of a row, whose name is not known, left it unanswered if there is no label.
+    # With one unnamed annotator per row, a missing label means that the row was left unanswered.
     one_person = layout.people and alone and not layout.item
     labels = labels if one_person else labels.drop_nulls("label")
     return labels.select(list(_SCHEMA)).sort("row", maintain_order=True)
 
 
 def _name_labels(table: FileTable, judgements: pl.DataFrame, golds: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
-    """Labels and gold by the names of NLI if one of them occurs, otherwise as written."""
+    """Labels and gold by their standard NLI names if one of these occurs, otherwise as written."""
     written = {*judgements["label"].drop_nulls().unique(), *golds.drop_nulls().unique()}
     if not any(text.lower() in LABELS for text in written):
         return judgements, golds
@@ -320,7 +320,7 @@ def _name_labels(table: FileTable, judgements: pl.DataFrame, golds: pl.Series) -
 def _group_by_item(
     table: FileTable, rows: pl.DataFrame, *, labels: pl.DataFrame, marks: pl.Series | None
 ) -> tuple[pl.DataFrame, pl.DataFrame, Attendance | None]:
-    """The judgements of a table with a row for each, by item, without attention checks and excluded people.
+    """Group the rows, one per judgement, by item, without attention checks and excluded people.
 
     ``rows`` has item, annotator, gold and sentence of each row of the file, ``labels`` the rows with a label.
     """
@@ -341,7 +341,7 @@ def _group_by_item(
 
 
 def _read_attendance(table: FileTable, annotators: pl.Series) -> tuple[pl.Series | None, Attendance | None]:
-    """Which rows count, and a summary of the people; None if the file has no columns about it."""
+    """Which rows count, and a summary of the people; both None if the file has no columns about participation."""
     names = {name.strip().lower(): name for name in table.columns}
     columns = {name: names[name] for name in (*PARTICIPATION_COLUMNS, "role") if name in names}
     if not columns:

@@ -35,7 +35,7 @@ tables = sa.MetaData()
 
 
 def _table(name: str, *columns: str, unique: Sequence[tuple[str, ...]] = ()) -> sa.Table:
-    """A table of numbered rows; columns are written ``name type``, and ``null`` or ``unique`` if they are.
+    """A table of numbered rows; a column is written ``name type``, then ``null`` (nullable) or ``unique``.
 
     The type ``row`` refers to a row of the table with the column's name in the plural. Times are seconds since 1970.
     """
@@ -85,7 +85,7 @@ class StoreError(AcidtestError):
 
 @dataclass(frozen=True)
 class ProjectSetup:
-    """What a project is set up with; ``text`` is the file of the questionnaire."""
+    """The inputs that define a project; ``text`` is the content of the questionnaire's file."""
 
     questionnaire: Questionnaire
     text: str
@@ -95,10 +95,10 @@ class ProjectSetup:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of everything a project was set up with, by which the same command is recognised."""
+        """A digest of the setup, the same whenever the same command is repeated."""
         parts = list[str]()
         for item in self.items:
-            # The suite of an item was added later, and follows from the data.
+            # The suite of an item follows from the data; older stores have fingerprints without it.
             known = {name: value for name, value in item.known.items() if name != SUITE}
             parts.append(json.dumps([item.id, known, item.role, item.seats, item.expected], sort_keys=True))
         return f"{key(self.text, self.plan.to_json(), self.seed, *parts):016x}"
@@ -127,7 +127,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A connection that sees one state of the store."""
+        """A connection that sees one consistent snapshot of the store."""
         level = "REPEATABLE READ" if self._dialect == "postgresql" else "AUTOCOMMIT"
         with self._translated_errors(), self._engine.connect() as plain:
             connection = plain.execution_options(isolation_level=level)
@@ -151,7 +151,7 @@ class Store:
                 return connection.execute(sa.select(project.c.number)).first() is not None
 
     def set_up(self, connection: sa.Connection, setup: ProjectSetup, *, version: str, at: float) -> None:
-        """Create the tables and the project; raise if another project is there, even if it was just created."""
+        """Create the tables and the project; do nothing if it exists already, and raise if another one does."""
         tables.create_all(connection)
         existing = connection.execute(sa.select(project.c.fingerprint)).scalar()
         if existing is not None:
@@ -182,7 +182,7 @@ class Store:
         connection.execute(sa.insert(project), row)
 
     def project(self) -> sa.Row[Any]:
-        """The row that says what the project was set up with."""
+        """The row of the table ``project``: the project's setup."""
         if not self.exists:
             raise StoreError(f"{self.url} holds no annotation project; set one up with DATA and --questionnaire")
         with self.reading() as connection:
@@ -253,7 +253,7 @@ def _create_engine(url: str) -> sa.Engine:
         for setting in (f"busy_timeout={_LOCK_TIMEOUT}", *settings):
             connection.execute(f"PRAGMA {setting}")
 
-    # The driver begins lazily and for reading, so that two writers could each wait for the other.
+    # The driver would begin lazily and as a reader, so two transactions that write later could deadlock.
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
         if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
@@ -263,7 +263,7 @@ def _create_engine(url: str) -> sa.Engine:
 
 
 def _append_only_statements(table: str, dialect: str) -> list[str]:
-    """Statements after which the rows of a table can be neither changed nor removed."""
+    """SQL statements that forbid changing or removing the rows of a table."""
     problem = f"{table}: rows of a store are never changed or removed"
     if dialect == "sqlite":
         return [

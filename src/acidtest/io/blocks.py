@@ -1,6 +1,6 @@
-"""Text files in blocks of whole lines or records, so that a file may be larger than memory.
+"""Reads text files in blocks of whole lines or records, so that a file may be larger than memory.
 
-A text is scanned once before it is read, to check that it is UTF-8 and to learn what depends on all of it.
+A text is scanned once before it is read, to check that it is UTF-8 and to compute its fingerprint and properties.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ BLOCK = 2 << 20
 """The most bytes of a block, unless one record is longer."""
 
 MAX_LINE_BYTES = 16 * 2**20
-"""The longest line, or record in quotes, of a text; so many bytes of nothing but blank lines are refused, too."""
+"""The most bytes of a line, of a record in quotes, or of consecutive blank lines."""
 
 MAX_COLUMNS = 10_000
 """The most columns of a table; in JSON, keys inside nested objects count as well."""
 
 Cut = Callable[[bytes], int]
-"""Finds where the last whole line, or record, of a text ends that begins with one; 0 where none is whole."""
+"""Finds the end of the last whole line or record in bytes that begin with one; 0 if none is whole."""
 
 UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16 = "is UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 OLD > NEW"
@@ -39,7 +39,7 @@ _FOREIGN = {
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a text, and the line of the whole on which it begins."""
+    """A part of a text, and the number of the line on which it begins."""
 
     content: bytes
     line: int = 1
@@ -61,11 +61,11 @@ class Text:
     has_quotes: bool
 
     def blocks(self, cut: Cut | None = None) -> Iterator[Block]:
-        """The text in blocks of whole lines, or of whatever ``cut`` leaves whole; a long file is read again."""
+        """The text in blocks that end where ``cut`` says, by default at line ends; a long file is read again."""
         return iter([Block(self.head)]) if self.is_whole else cut_blocks(self.path, chunks(self.path), cut or line_end)
 
     def block_of(self, row: int, heights: Sequence[int], cut: Cut | None = None) -> tuple[Block, int]:
-        """The block that holds a row, and the number of the row in it; ``heights`` are the rows of each block."""
+        """The block that holds a row, and the number of the row in it; ``heights`` are the row counts of the blocks."""
         for block, height in zip(self.blocks(cut), heights, strict=True):
             if row < height:
                 return block, row
@@ -92,12 +92,12 @@ def scan_text(path: Path) -> Text:
 
 
 def begins_with(content: bytes, *marks: bytes) -> bool:
-    """Whether a text begins with one of some marks, such as the ``[`` of a JSON array, apart from space."""
+    """Whether a text begins, after any space, with one of the marks, such as the ``[`` of a JSON array."""
     return content[:4096].removeprefix(UTF8_MARK).lstrip().startswith(marks)
 
 
 def utf8_text(path: Path, content: bytes) -> bytes:
-    """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
+    """Check that the content of a file is UTF-8 text, and return it without a byte order mark."""
     return _scan(path, [Block(content.removeprefix(UTF8_MARK))]).head
 
 
@@ -132,7 +132,7 @@ def _describe_endless(cut: Cut) -> str:
 
 
 def _scan(path: Path, blocks: Iterable[Block]) -> Text:
-    """What all blocks of a text show, without its fingerprint; what is no text in UTF-8 is refused."""
+    """Check that the blocks are UTF-8 text, and return its properties without the fingerprint."""
     head, count, nul = b"", 0, None
     has_returns = has_feeds = has_tabs = has_quotes = False
     for count, block in enumerate(blocks, start=1):

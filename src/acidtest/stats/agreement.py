@@ -1,9 +1,9 @@
 """Agreement of people on the same rows: kappa and Krippendorff's alpha of labels and categories, and overlap of sets.
 
-Kappa is Cohen's for two people and Fleiss' (1971) for any number; for rows with different numbers of labels that of
-Fleiss, Levin and Paik (2003), section 18.3, as in Stata's ``kappa``. Alpha is nominal (Krippendorff 2011, Computing
-Krippendorff's Alpha-Reliability), or with distances between whole sets. Both are one minus the disagreement observed
-within rows over the one expected by chance; rows with fewer than two labels are left out.
+Kappa is Cohen's for two people and Fleiss' (1971) for any number; if rows have different numbers of labels, it is that
+of Fleiss, Levin and Paik (2003), section 18.3, as in Stata's ``kappa``. Alpha is nominal (Krippendorff 2011, Computing
+Krippendorff's Alpha-Reliability), or with distances between whole sets. Both are one minus the ratio of disagreement
+within rows to that expected by chance; rows with fewer than two labels are left out.
 
 The standard error of Fleiss, Nee and Landis (1979) holds only where people agree by chance, so it gives no interval
 (Gwet 2021). Intervals here are those of ``jackknife``: the best of nine compared (docs/agreement.md).
@@ -36,11 +36,11 @@ _ONE_LABEL = "everybody gave the same label: chance alone agrees"
 
 
 def cohen_kappa(first: Sequence[str] | Names, second: Sequence[str] | Names, *, groups: Labels = None) -> Estimate:
-    """Agreement beyond chance of two people who sorted the same things, from -1 to 1; 0 is chance.
+    """Agreement beyond chance of two people who classified the same things, from -1 to 1; 0 is chance.
 
     The interval is the large-sample one of Fleiss, Cohen and Everitt (1969); with ``groups``, a code for each thing,
-    the jackknife's over these. No things, or one category for all of them from both people, where chance alone agrees:
-    NaN with a note.
+    the jackknife's over these. NaN with a note if there are no things, or if both people gave all of them the same
+    category, so that chance alone agrees.
     """
     n = len(first)
     if n == 0:
@@ -68,7 +68,7 @@ def cohen_kappa(first: Sequence[str] | Names, second: Sequence[str] | Names, *, 
 
 
 def fleiss_kappa(counts: Values, *, groups: Labels = None) -> Estimate:
-    """Agreement beyond chance, at most 1; 0 is chance. ``counts``: rows × labels, how many people said so.
+    """Agreement beyond chance, at most 1; 0 is chance. ``counts``: how many people gave each row each label.
 
     No rows, or one label for all: NaN with a note.
     """
@@ -76,16 +76,16 @@ def fleiss_kappa(counts: Values, *, groups: Labels = None) -> Estimate:
 
 
 def krippendorff_alpha(counts: Values, *, groups: Labels = None) -> Estimate:
-    """Nominal alpha of labels, at most 1; 0 is chance. ``counts``: rows × labels, how many people said so."""
+    """Nominal alpha of labels, at most 1; 0 is chance. ``counts``: how many people gave each row each label."""
     return _overall("alpha", counts, groups)
 
 
 def label_kappas(counts: Values, *, people: Labels = None, groups: Labels = None) -> list[Estimate]:
     """The kappa of each label against all others taken together.
 
-    With ``people``, how many judged each row, columns are categories of which each of them may have marked several or
-    none: the kappa of each is that of having marked it. There is no interval where no row has two people who gave a
-    label, or two who did not: rows then differ too little.
+    With ``people`` (how many judged each row) columns are categories, of which a person may have marked several or
+    none: the kappa of each is that of having marked it. There is no interval if no row has two people who gave the
+    label, or no row has two who did not: rows then differ too little.
     """
     return _by_label("kappa", counts, people, groups)
 
@@ -106,7 +106,7 @@ def mean_alpha(counts: Values, *, people: Values, groups: Labels = None) -> Esti
 
 
 def without_interval(estimate: Estimate) -> Estimate:
-    """The estimate of a label that no two people gave on one row.
+    """The estimate without its interval, for a label that no two people gave on one row.
 
     Nearly all rows are then alike, and the jackknife variance is a fraction of the true one: in simulation its
     intervals never covered the true value.
@@ -287,7 +287,7 @@ def _alphas(apart: npt.NDArray[Any], expected: npt.NDArray[Any], people: npt.NDA
 
 
 def _cohen(sums: Floats) -> Floats:
-    """Cohen's kappa for rows of sums: things, things sorted alike by label, and each person's by label."""
+    """Cohen's kappa for rows of sums: things, agreements by label, and each person's counts by label."""
     things, alike, first, second = np.split(sums, [1, *(1 + (sums.shape[1] - 1) // 3 * k for k in (1, 2))], axis=1)
     n = np.maximum(things[:, 0], 1)
     observed, expected = alike.sum(axis=1) / n, (first * second).sum(axis=1) / n**2

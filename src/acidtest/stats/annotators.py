@@ -48,7 +48,7 @@ def inference_accuracy(
 ) -> InferenceAccuracy:
     """How often each person's label of a row is its gold, and the mean of people.
 
-    ``said`` has row, annotator (null where nobody knows who) and label. Rows without gold are left out. A missing
+    ``said`` has row, annotator (null if unknown) and label. Rows without gold are left out. A missing
     label is no judgement where people are distinguished, since they may not have been asked; elsewhere it is wrong.
     """
     given = said.filter(pl.col("label").is_not_null() | pl.col("annotator").is_null())
@@ -79,7 +79,7 @@ def accepted(labels: Sequence[str], gold: pl.Series) -> Flags:
 
 
 def are_accepted(said: pl.DataFrame, labels: Sequence[str], gold: pl.Series) -> Flags:
-    """Whether each judgement's label is right by its row's gold; no label, and one not among ``labels``, is not."""
+    """Whether each judgement's label is right by its row's gold; a missing or unknown label is wrong."""
     codes = said["label"].replace_strict(
         {label: code for code, label in enumerate(labels)}, default=len(labels), return_dtype=pl.Int64
     )
@@ -91,7 +91,7 @@ def are_accepted(said: pl.DataFrame, labels: Sequence[str], gold: pl.Series) -> 
 def majority_share(
     holds: Flags, rows: Codes, *, groups: Codes | None = None, draws_seed: int = 0
 ) -> tuple[Estimate, int]:
-    """Share of rows of which more than half of the judgements hold, and how many rows have fewer than two.
+    """Share of rows for which more than half of the judgements hold, and how many with fewer than two are left out.
 
     ``rows`` has the row that each judgement is of, ``groups`` a code for each row.
     """

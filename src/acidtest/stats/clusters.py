@@ -1,12 +1,12 @@
-"""Tests and intervals by what each cluster of rows contributes: trends, differences of cells, and shares of outcomes.
+"""Tests and intervals from contributions of clusters of rows: trends, differences of cells, and shares of outcomes.
 
-Rows of one premise are answered alike, and so are rows that turn on the same two words, which stand in many premises:
-counted as independent, or by premise alone, rows would be far too many (docs/lexical-analysis.md measures it). So
-variances of trends and cells are robust to both at once: those by either, less that by both together (Cameron, Gelbach
-and Miller 2011), and never below either.
+Rows of one premise are answered alike, and so are rows about the same two words, which occur in many premises. To treat
+rows as independent, or to cluster by premise alone, would overstate the evidence (see docs/lexical-analysis.md).
+So variances of trends and cells are robust to both clusterings: the sum of the variances by each, minus that by their
+intersection (Cameron, Gelbach and Miller 2011), and never below either.
 
-A share among rows that are themselves an outcome, such as false neutrals among errors, counts different rows on two
-sides. Rows cannot be paired then, but groups can: the contribution of each to a share is linear to first order.
+A share among rows selected by outcome, such as false neutrals among errors, counts different rows on two sides. Rows
+cannot be paired then, but groups can: to first order, the error of a share is a sum over groups.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Clusterings:
         return min(self.sizes) - 1
 
     def products(self, one: Floats, two: Floats) -> Floats:
-        """Candidates for the covariance of two sums over rows, of which the largest variance is to be taken."""
+        """Candidates for the covariance of two sums over rows; callers take the one with the largest variance."""
         single = [_product(one, two, codes) for codes in self.codes]
         if len(self.codes) < 2:
             return np.array(single)
@@ -74,7 +74,7 @@ def trend(values: Values, steps: npt.ArrayLike, clusterings: Clusterings, *, uni
     """By how much the mean of 0/1 rows changes from one step to the next; steps are numbered, equally far apart.
 
     The statistic is Cochran and Armitage's, the sum of (step - mean)(value - mean); its variance is robust to the
-    clusterings and its distribution t. The interval of the slope holds what the same test would not reject. No rows,
+    clusterings and its distribution t. The interval contains the slopes that the test would not reject. No rows,
     one step, one cluster or rows that all agree: no p, with a note.
     """
     value, step = np.asarray(values, dtype=np.float64), np.asarray(steps, dtype=np.float64)
@@ -112,11 +112,11 @@ def trend(values: Values, steps: npt.ArrayLike, clusterings: Clusterings, *, uni
 def weighted_difference(
     values: Values, cells: npt.ArrayLike, weights: Sequence[float], clusterings: Clusterings
 ) -> Effect:
-    """A sum of the means of cells of rows from -1 to 1, each times its weight, with a t interval and test.
+    """The weighted sum of the means of cells, for values from -1 to 1, with a t interval and test.
 
-    ``cells`` are numbered as the weights are. A cell whose rows all agree, or belong to one cluster, has the variance
-    that one right and one wrong cluster more would give it (after Agresti and Caffo 2000). A cell without rows: NaN
-    with a note.
+    ``cells`` are indices of ``weights``. A cell whose rows all agree, or belong to one cluster, gets the variance
+    that it would have with one more right and one more wrong cluster (after Agresti and Caffo 2000). NaN with a note
+    if a cell has no rows.
     """
     value, cell = np.asarray(values, dtype=np.float64), np.asarray(cells, dtype=np.int64)
     name = "t test, variance robust to clusters"
@@ -129,7 +129,7 @@ def weighted_difference(
     pairs = (np.unique(np.stack([cell, codes]), axis=1)[0] for codes in clusterings.codes)
     cluster_counts = np.array([np.bincount(members, minlength=len(weight)) for members in pairs])
     fewest = cluster_counts.min(axis=0)
-    # Rows deviate less from the mean of their cell than from the true mean; k / (k - 1) clusters correct for that.
+    # Rows deviate less from the mean of their cell than from the true mean: hence k / (k - 1) for k clusters.
     parts = (weight / counts * np.sqrt(fewest / np.maximum(fewest - 1, 1)))[cell] * (value - means[cell])
     shown = float(clusterings.products(parts, parts).max())
     variance = max(shown, 0.0) + float(_unseen(value, cell, weight, fewest).sum())
@@ -145,7 +145,7 @@ def weighted_difference(
 
 @dataclass(frozen=True)
 class Counted:
-    """The rows of one side: which of them count, and which of those are of the kind."""
+    """The rows of one side: which count (denominator), and which of those are of the kind (numerator)."""
 
     counted: Flags
     of_kind: Flags
@@ -199,7 +199,7 @@ def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: 
 def share_test(first: Counted, second: Counted, *, groups: Codes, draws_seed: int = 0, resamples: int = 10_000) -> Test:
     """Test whether the two shares differ by flipping the signs of the contributions of groups (Hemerik et al. 2020).
 
-    Contributions are measured from the share of both sides together. Swapping the sides of groups instead would
+    Contributions are computed with the pooled share of both sides. Swapping the sides of groups instead would
     assume equally many errors on both, and reject too often where one has few (docs/statistics.md).
     """
     name, n = "paired permutation of contributions to shares", int(first.counted.sum() + second.counted.sum())
@@ -234,7 +234,7 @@ class _GroupShare:
 
 
 def _unseen(values: Floats, cells: Codes, weights: Floats, clusters: Codes) -> Floats:
-    """The variance of cells that show none: what one more right and one more wrong cluster would give them."""
+    """The variance of cells that show none: that with one more right and one more wrong cluster."""
     lows, highs = np.full((2, len(weights)), [[np.inf], [-np.inf]])
     np.minimum.at(lows, cells, values)
     np.maximum.at(highs, cells, values)

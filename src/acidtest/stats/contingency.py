@@ -195,7 +195,7 @@ def odds_ratio(counts: Values) -> Estimate:
 
 @dataclass(frozen=True)
 class Ties:
-    """Members of one comparison, best first, and the groups within which none is told from another."""
+    """Members of one comparison, best first, and the groups within which no test tells two members apart."""
 
     what: str
     rates: Mapping[str, float]

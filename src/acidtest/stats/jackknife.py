@@ -60,7 +60,7 @@ class Replicates:
 
 
 def group_sums(columns: Floats, groups: Labels) -> Floats:
-    """The sums of some columns over the rows of each group; without groups the rows as they are."""
+    """The sums of some columns over the rows of each group; without groups, the rows themselves."""
     if groups is None:
         return columns
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -68,7 +68,7 @@ def group_sums(columns: Floats, groups: Labels) -> Floats:
 
 
 def replicates(sums: Floats, statistic: Callable[[Floats], Floats], *, rows: int) -> Replicates:
-    """A statistic and its values without each group; ``statistic`` takes rows of sums and gives one for each."""
+    """A statistic and its values without each group; ``statistic`` computes a value for each row of sums."""
     whole = sums.sum(axis=0)
     return Replicates(float(statistic(whole[None, :])[0]), statistic(whole - sums), rows)
 

@@ -26,8 +26,8 @@ def smallest_detectable_difference(
 ) -> float:
     """The smallest difference that McNemar's test on n rows would probably show (Connor 1987).
 
-    ``discordance`` is the share of rows that exactly one model gets right. A difference d makes d discordant rows at
-    least, so a smaller share is raised to d: models that never differed so far have a detectable difference too.
+    ``discordance`` is the share of rows that exactly one model gets right. A difference d needs a share of at
+    least d, so a smaller one is raised to d: models that never differed so far have a detectable difference too.
     ``degrees`` are those of the variance behind n. NaN where not even a difference of 1 would show.
     """
     critical, wanted = _quantiles(degrees, power)
@@ -68,9 +68,9 @@ def smallest_detectable_unpaired_difference(
 def detectable_difference(first: Values, second: Values, *, groups: Labels = None, strata: Labels = None) -> float:
     """The smallest difference that these rows, which two models got right (1) or wrong (0), would probably show.
 
-    Rows are taken to vary as they do around the difference seen: 2.8 standard errors of the interval where many rows
-    tell the models apart. They are worth (variance of a row) / (variance of the mean over groups within strata); where
-    no group varies they are worth as many rows as there are groups. NaN without two groups.
+    Rows are assumed to vary as they do around the observed difference; with many discordant rows the result is 2.8
+    standard errors. They count as (variance of a row) / (variance of the mean over groups within strata) independent
+    rows, or as many as there are groups if no group varies. NaN with fewer than two groups.
     """
     change = np.asarray(column(first), dtype=np.float64) - column(second)
     totals = group_totals(change, groups, strata=strata)
@@ -91,9 +91,10 @@ def detectable_unpaired_difference(
     strata_first: Labels = None,
     strata_second: Labels = None,
 ) -> float:
-    """The smallest difference that two models' rows, different ones, would probably show, in the strata both have.
+    """The smallest difference that different rows of two models would probably show, in the strata both have.
 
-    Rows are worth as many for each model as give the variance of the difference. NaN without two groups on each side.
+    Each model is given as many independent rows as yield the variance of the difference. NaN if a side has fewer than
+    two groups.
     """
     groups, strata = (groups_first, groups_second), (strata_first, strata_second)
     sides = [side.totals for side in weighted_sides(first, second, groups=groups, strata=strata)]
@@ -105,7 +106,7 @@ def detectable_unpaired_difference(
     if min(variance, independent) <= _NO_SPREAD:
         return smallest_detectable_unpaired_difference(min(side.sums.size for side in sides), rate=1.0)
     degrees = variance**2 / sum(seen.variance**2 / seen.degrees for seen in spreads)
-    # The one rate of which two models' rows vary as much as these do.
+    # The common rate at which the rows of both models would vary as much as these do.
     rate = (1 + math.sqrt(max(1 - 2 * independent, 0.0))) / 2
     return smallest_detectable_unpaired_difference(independent / variance, rate=rate, degrees=degrees)
 

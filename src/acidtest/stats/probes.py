@@ -1,12 +1,12 @@
 """Whether representations separate pairs with a label from those without it: linear probes, silhouettes, shuffles.
 
 The probe is ridge regression of a column of 0 and 1, which for two classes is linear discriminant analysis with a
-shrunken covariance. Its scores are a matrix, made of the representations alone, times the labels; so all targets and
-all permutations of them come of one multiplication. How much is shrunk depends on the representations only: were it
-chosen by how well labels come out, every permutation would need a choice of its own.
+shrunken covariance. Its scores are a matrix that depends on the representations alone, times the labels, so that one
+multiplication scores all targets and all permutations of them. The penalty depends on the representations only: if it
+were tuned on labels, it would have to be tuned for every permutation.
 
 A silhouette is the mean of the means of the two sides, so that neither their sizes nor their spread counts: rows with
-a label that happen to lie in the middle of the cloud look like a cluster on their own, but are none.
+a label that lie in the middle of the cloud would otherwise look like a cluster.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def probe_accuracies(parts: Sequence[Smoother], labels: Bools, *, dealt: Rows) -
         for smoother in parts:
             scores, held_out = smoother.matrix @ given[smoother.train].astype(np.float32), given[smoother.held_out]
             having = held_out.sum(axis=0).astype(np.float64)
-            # Ranks count the rows of both sides below, ties by half; those of the own side are 1, 2, … having.
+            # Ranks count the rows of both sides below, ties by half; those below on the own side are subtracted.
             ranks = np.where(held_out, _ranks(scores), 0.0).sum(axis=0)
             won[part] += (ranks - having * (having + 1) / 2).reshape(won[part].shape)
             couples[part] += (having * (len(held_out) - having)).reshape(won[part].shape)
@@ -145,8 +145,8 @@ def silhouettes(layer: Matrix, groups: Codes, *, labels: Bools, dealt: Rows) -> 
 def silhouette_influences(layer: Matrix, groups: Codes, labels: Bools) -> tuple[Floats, Floats]:
     """The silhouette of each column, and float64[n, columns] what each row adds to it.
 
-    A row adds its own silhouette, and by being near or far it changes those of others: to first order by the slope of
-    their silhouettes in a and b. Without the second part intervals come out far too short.
+    A row adds its own silhouette, and its distances change those of others: to first order by the slope of their
+    silhouettes in a and b. Without the second part intervals would be far too short.
     """
     n, width = labels.shape
     leaning, pulls = np.empty((n, width)), np.zeros((2, 2, n, width))
@@ -209,14 +209,14 @@ def shuffle_test(values: Floats) -> ShuffleTest:
     """Compare the first entry of the last axis with all: p, and p corrected for all measures together.
 
     ``values`` ends in an axis of shuffles whose first is the data as they are; NaN where there is no measure. The
-    correction is the greatest of all measures, each in units of its own spread (Westfall and Young's maxT): it uses
-    that measures of neighbouring layers rise and fall together, and does not need more shuffles for more measures.
+    correction compares with the greatest of all measures, each in units of its own spread (Westfall and Young's maxT):
+    it uses that measures of neighbouring layers rise and fall together, and needs no more shuffles for more measures.
     """
     observed, drawn = values[..., 0], values[..., 1:]
     known = ~np.isnan(observed)
     p = np.where(known, (values >= observed[..., None] - 1e-12).mean(axis=-1), np.nan)
     centres, spreads = values.mean(axis=-1, keepdims=True), values.std(axis=-1, keepdims=True)
-    # Nothing varies where no shuffle changes anything, as when every group has another size.
+    # Nothing varies if no shuffle changes anything, as when all groups differ in size.
     scaled = np.divide(values - centres, spreads, out=np.zeros_like(values), where=spreads > 1e-12)
     scaled[~known] = -np.inf
     greatest = scaled.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
@@ -247,7 +247,7 @@ def clustered_estimate(
 
 
 def _deals(labels: Bools, dealt: Rows) -> Iterator[tuple[slice, Bools]]:
-    """The labels as they are dealt, some deals at a time: rows, and for each deal all columns."""
+    """The shuffled labels, some shuffles (deals) at a time: their slice, and rows × (deals × columns)."""
     step = max(1, _COLUMNS // max(labels.shape[1], 1))
     for start in range(0, len(dealt), step):
         part = slice(start, start + step)

@@ -1,19 +1,19 @@
 """Models of a 0/1 outcome, such as being right: logistic regression, linear discriminant, and a Bayesian network.
 
-The first two are textbook forms on the base install: Newton's method with Wald errors, and Fisher's discriminant of two
-classes. Columns that cannot be estimated (constant ones, combinations of others, those that part right from wrong
-without a remainder) get NaN and a reason, and the others are estimated without them.
+The first two are textbook methods that need no extra packages: Newton's method with Wald errors, and Fisher's
+discriminant of two classes. Columns that cannot be estimated (constant ones, combinations of others, perfect
+predictors) get NaN and a reason, and the others are estimated without them.
 
 In the network of Joshi et al. (2020), appendix B, every category is a parent of the node *correct*. It has a chance of
-being right for each of the 2^k configurations of its k categories. Few of them occur in any file; what the others are
-given decides the estimates, so it is said:
+being right for each of the 2^k configurations of its k categories. Few of them occur in any file, so the estimates
+depend on what is assumed of the others:
 
 - prior ``bdeu``: an equivalent sample of ``size`` rows, spread evenly over all configurations and both outcomes, so
   that an unseen configuration is right with chance 1/2; ``base-rate``: the same with both outcomes in proportion to
   accuracy, so that it is right as often as the whole; ``laplace``: one row for each outcome of each configuration;
   ``none``: relative frequencies, unseen configurations being left out of the sum.
-- weights ``network``: as the network is drawn categories are independent, so that configurations weigh what chances of
-  single categories multiply to, seen or not; ``observed``: configurations weigh as many rows as they have.
+- weights ``network``: categories are independent in the network, so the weight of a configuration, seen or not, is the
+  product of the chances of its categories; ``observed``: the weight of a configuration is its number of rows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ZERO = 1e-9
 class Fit:
     """Coefficients of some columns, with standard errors; NaN for those that ``dropped`` gives a reason for.
 
-    ``errors`` take rows for independent, ``group_errors`` let rows of one group vary together. ``rows`` were used.
+    ``errors`` assume independent rows, ``group_errors`` independent groups. ``rows`` is how many were used.
     """
 
     names: tuple[str, ...]
@@ -64,15 +64,15 @@ class Fit:
 
 
 def two_sided(coefficients: Floats, errors: Floats) -> Floats:
-    """Wald's p-values: how likely a standard normal is as far from 0 as a coefficient in standard errors."""
+    """Wald's p-values, two-sided: each coefficient over its standard error, compared with a standard normal."""
     return np.asarray(2 * ndtr(-np.abs(coefficients / errors)), dtype=np.float64)
 
 
 def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, groups: Codes | None = None) -> Fit:
     """Logistic regression of an outcome of 0 and 1 on columns and a constant, by maximum likelihood.
 
-    Where a combination of columns parts the outcomes (separation), the coefficients of those have no finite estimate;
-    the others are those of the rows that it leaves undecided, which is what maximum likelihood tends to.
+    If a combination of columns separates the outcomes, the coefficients of those have no finite estimate; the others
+    are estimated from the rows that it leaves undecided, which is the limit of maximum likelihood.
     """
     names, matrix, right = _table(columns, outcome)
     codes = np.arange(right.size) if groups is None else np.asarray(groups)
@@ -121,7 +121,7 @@ def discriminant(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *
     """Fisher's discriminant of the two outcomes: the inverse pooled covariance times the difference of the means.
 
     Coefficients are those of scikit-learn's. Errors are the infinitesimal jackknife's, over rows and over groups: how
-    much the coefficients move when the weight of one does.
+    much the coefficients change with the weight of one.
     """
     names, matrix, right = _table(columns, outcome)
     rows = np.arange(right.size)
@@ -178,7 +178,7 @@ def dependent(names: Sequence[str], matrix: Floats) -> dict[str, str]:
 
 
 def separation(design: Floats, right: Floats) -> Floats | None:
-    """A combination of columns that parts the outcomes, wholly or but for ties; None where there is none.
+    """A combination of columns that separates the outcomes, wholly or except for ties; None if there is none.
 
     Konis (2007): the linear programme that pushes every row to its own side as far as it goes, within bounds.
     """
@@ -200,7 +200,7 @@ def _table(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike) -> tupl
 
 
 def _newton(design: Floats, right: Floats) -> tuple[Floats, Floats, bool]:
-    """Coefficients, their covariance and whether they converged: Newton's method, steps halved until they rise."""
+    """Coefficients, their covariance, and whether Newton's method converged; steps are halved until they go uphill."""
     now = np.zeros(design.shape[1])
     height = _log_likelihood(design @ now, right)
     converged = False
@@ -270,7 +270,7 @@ PRIORS = ("bdeu", "base-rate", "laplace", "none")
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of a configuration before any row is seen; ``size`` counts for bdeu and base-rate only."""
+    """The prior for the chances of configurations; ``size`` is used by bdeu and base-rate only."""
 
     name: str = "bdeu"
     size: float = 10.0
@@ -286,7 +286,7 @@ class Prior:
         return self.name in ("bdeu", "base-rate")
 
     def describe(self) -> str:
-        """The prior as a phrase for captions: what it takes unseen configurations for."""
+        """The prior as a phrase for captions: what it assumes of unseen configurations."""
         return {
             "bdeu": f"BDeu, equivalent sample size {self.size:g}: unseen configurations are right with chance 1/2",
             "base-rate": f"equivalent sample size {self.size:g}: unseen configurations are right as often as the whole",
