@@ -42,7 +42,7 @@ Kind = Literal["group", "category", "feature"]
 
 @dataclass(frozen=True)
 class CategoryExample:
-    """A pair that shows a category or, if not ``marked``, only seems to; ``also`` are further categories of the pair."""
+    """A pair that shows a category or, if not ``marked``, only seems to; ``also`` are its further categories."""
 
     premise: str
     hypothesis: str
