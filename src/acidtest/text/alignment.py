@@ -21,7 +21,7 @@ DIFFERENCES = ("same", "replaced", "other")
 """How two sentences may differ."""
 
 MOST_WORDS = 4
-"""Longer stretches are no replacement of a word or expression."""
+"""The most words on either side that still count as the replacement of one word or expression."""
 
 # "Some" is no article here: the published file replaces it by "every".
 _QUANTITY = r"^(?i:some)\s+"
@@ -29,34 +29,34 @@ _COMPLEMENT = r"\s+(?i:to|from|of)$"
 _AFTER, _BEFORE = r"\s+(?i:in|on|at|by|with|for|into|onto)$", r"^(?i:in|on|at|by|with|for|into|onto|to|from|of)\s+"
 
 ALIGNMENTS = ("same", "synonym", "hyponym", "antonym", "co-hyponym", "none")
-"""What a word of the premise is to one of the hypothesis, the best first."""
+"""How a word of the premise is related to one of the hypothesis, the best relation first."""
 
 _TELLING = ("inside", "outside", "near", "behind", "above", "below")
-"""Prepositions that say something of their own."""
+"""Prepositions that count as content words."""
 _NEGATED = r"n['’]t$"
 _OVERLAPPING = r"^(?:noun\.(?:person|group)|verb\..*)$"
-"""Fields whose co-hyponyms may hold of one thing: a *woman* is a *runner*, who *walks* may *talk*."""
+"""WordNet fields whose co-hyponyms can be true together: a *woman* may be a *runner*, and *walk* while she *talks*."""
 _NOTHING = -1
-"""The neighbour of a word where the sentence begins or ends."""
+"""The number of a missing neighbour, at the beginning or end of a sentence."""
 _BLOCK = 1e8
-"""Pairs of characters, one in the premise and one in the hypothesis, that one block may hold."""
+"""Upper limit of a block's size: the sum over its pairs of premise length times hypothesis length, in characters."""
 _COUNTERPART = ("row", "part", "place", "premise_word", "relation")
 
 
 def replaced_words(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
     """What each hypothesis replaces in its premise: columns premise_words, hypothesis_words and difference.
 
-    The words that both sentences begin and end with are taken off; case, punctuation and articles make no difference,
-    and the parts of *four-wheeled* are words. What is left is ``replaced``, and given as it is written, if it is one
-    stretch on each side: one to four words, none of them on both sides. What merely adapts is set aside: other forms of
-    one word (*one dog*, *two dogs*), *some*, and prepositions (*near*, *far from*), but not those with which WordNet
-    has an expression (*in love*), unless it is *to*, *from* or *of* at the end. One word replaced by the same other in
-    several places counts as one stretch.
+    The words that both sentences begin and end with are removed; case, punctuation and articles are ignored, and the
+    parts of *four-wheeled* are separate words. The rest is ``replaced``, and returned as written, if it is one stretch
+    of one to four words on each side and the sides share no word. Words at its ends that only adapt to the replacement
+    are removed: other forms of one word (*one dog*, *two dogs*), *some*, and prepositions (*near*, *far from*) unless
+    WordNet has the expression with them (*in love*); a final *to*, *from* or *of* is always removed. A word replaced
+    by the same other word in several places counts as one stretch.
 
-    The word after or before comes along where WordNet has both expressions and does not relate the words alone:
-    *living* and *dining* before *room* become *living room* and *dining room*, but *young* and *old* before *man* stay
-    as they are. Both columns are empty where ``difference`` is ``same`` (nothing else differs) or ``other``: words are
-    added, left out, or replaced in more than one stretch.
+    The next or previous word is added where WordNet has both resulting expressions and does not relate the words
+    alone: *living* and *dining* before *room* become *living room* and *dining room*, but *young* and *old* before
+    *man* stay as they are. Both columns are empty where ``difference`` is ``same`` (nothing else differs) or ``other``
+    (words are added, left out, or replaced in more than one stretch).
     """
     require_pairs(premises, hypotheses)
     tokens = _Tokens.of(pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]))
@@ -74,7 +74,7 @@ def replaced_words(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _Stretches:
-    """A stretch of tokens on each side of some pairs: arrays of two rows, premises and hypotheses."""
+    """One stretch of tokens in the premise and one in the hypothesis of each pair: row 0 premises, row 1 hypotheses."""
 
     starts: Numbers
     lengths: Numbers
@@ -84,7 +84,7 @@ class _Stretches:
 
     @property
     def ends(self) -> Numbers:
-        """The last token of each."""
+        """The last token of each stretch."""
         return self.starts + self.lengths - 1
 
 
@@ -103,8 +103,8 @@ class _Tokens:
 
     @classmethod
     def of(cls, texts: pl.Series) -> _Tokens:
-        """The words of texts; what hyphens join stands apart."""
-        # One character for another leaves the places as they are.
+        """The words of texts; the parts of a hyphenated word are separate words."""
+        # Replacing one character by one other keeps all offsets.
         columns = tokenise(texts.str.replace_all(r"[\-‐‑–/:]", " "))
         words, number = number_distinct(columns.words.str.to_lowercase())
         word = number[columns.word]
@@ -113,7 +113,7 @@ class _Tokens:
         return cls(texts, columns.text[kept], columns.start[kept], columns.end[kept], word[kept], words)
 
     def differences(self) -> _Stretches:
-        """All from the first to the last token that differ."""
+        """The stretch from the first to the last token that differ, on each side."""
         sentences = Ranges.of_sorted(self.text, len(self.texts))
         starts = sentences.starts[:-1].reshape(2, -1)
         lengths = np.diff(sentences.starts).reshape(2, -1)
@@ -122,7 +122,7 @@ class _Tokens:
         return _Stretches(starts + before, lengths - before - after)
 
     def _alike(self, starts: Numbers, most: Numbers, *, step: int) -> Numbers:
-        """How many tokens from each start on, in steps forwards or backwards, are the same on both sides."""
+        """The number of equal tokens on both sides, counted from each start forwards (step 1) or backwards (-1)."""
         runs = Ranges.of_lengths(most)
         offset = np.arange(runs.starts[-1]) - np.repeat(runs.starts[:-1], most)
         here, there = (self.word[np.repeat(side, most) + step * offset] for side in starts)
@@ -130,7 +130,7 @@ class _Tokens:
         return np.minimum(differs[np.searchsorted(differs, runs.starts[:-1])] - runs.starts[:-1], most)
 
     def once(self, stretches: _Stretches) -> _Stretches:
-        """Only the first token where all that differ are the same word and the same replacement."""
+        """Stretches cut to their first token where every difference replaces the same word by the same other word."""
         length = np.where(stretches.lengths[0] == stretches.lengths[1], stretches.lengths[0], 0)
         runs = Ranges.of_lengths(length)
         offset = np.arange(runs.starts[-1]) - np.repeat(runs.starts[:-1], length)
@@ -141,7 +141,7 @@ class _Tokens:
         return _Stretches(stretches.starts, np.where((length > 0) & (fails == 0), 1, stretches.lengths))
 
     def without_forms(self, stretches: _Stretches) -> _Stretches:
-        """Without forms of the same word at both ends, unless that is all there is on both sides."""
+        """Stretches without end tokens that are forms of one word on both sides, unless each side is a single token."""
         for front in (False, True):
             rows = np.arange(stretches.lengths.shape[1])
             while len(rows):
@@ -154,7 +154,7 @@ class _Tokens:
         return stretches
 
     def _forms_of_one(self, here: Numbers, there: Numbers) -> Flags:
-        """Whether each word here and the one there beside it may be forms of one word."""
+        """Whether ``here[i]`` and ``there[i]`` may be forms of one word."""
         pairs = pl.DataFrame({"word": here, "other": there}).with_row_index("pair")
         other = self._bases.rename({"word": "other"})
         matches = pairs.join(self._bases, on="word").join(other, on=["other", "base"], how="semi")
@@ -164,7 +164,7 @@ class _Tokens:
 
     @cached_property
     def _bases(self) -> pl.DataFrame:
-        """What the words may be forms of, as numbers of ``words``: columns word and base."""
+        """The base forms of the words: columns word (row in ``words``) and base (text)."""
         bases = wordnet().base_form_frame(self.words).select("word", "base").unique()
         numbers = pl.DataFrame({"text": self.words, "number": np.arange(len(self.words))})
         return bases.join(numbers, left_on="word", right_on="text").select("base", word="number")
@@ -173,7 +173,7 @@ class _Tokens:
         """Whether a word is on both sides of stretches of at most ``MOST_WORDS``."""
         place = np.arange(MOST_WORDS)
         inside = place < stretches.lengths[:, :, None]
-        # What lies beyond a stretch is a different nothing on each side.
+        # Positions beyond a stretch get a different filler on each side, so that they never match.
         nothing = np.array([-1, -2])[:, None, None]
         token = np.where(inside, stretches.starts[:, :, None] + place, 0)
         here, there = np.where(inside, self.word[token], nothing)
@@ -189,9 +189,9 @@ class _Tokens:
         return pl.DataFrame(texts)
 
     def compounds(self, stretches: _Stretches) -> pl.DataFrame:
-        """The stretches as they are written, without what merely adapts in front of them and after them.
+        """The stretches as written, without *some* and prepositions at their ends.
 
-        Words that WordNet does not relate come with the word after or else before, if it has both so.
+        Words that WordNet does not relate get the word after or else before, if WordNet has both expressions then.
         """
         bare = pl.all().map_batches(_strip_function_words, return_dtype=pl.String)
         words = self.written(stretches).with_columns(bare)
@@ -219,7 +219,7 @@ def _strip_function_words(written: pl.Series) -> pl.Series:
 
 
 def _is_expression(words: pl.Series) -> pl.Series:
-    """Whether WordNet has each word or expression in some form."""
+    """Whether WordNet has each word or expression, in any inflected form."""
     return words.is_in(expression_senses(words)["word"].unique().implode())
 
 
@@ -231,18 +231,18 @@ def aligned_words(
     similar: Similar | None = None,
     antonyms: Antonyms = "indirect",
 ) -> pl.DataFrame:
-    """The best counterpart in the premise of every different content word of each hypothesis.
+    """For each distinct content word of each hypothesis, the best counterpart in its premise.
 
     Columns: ``row`` (number of the pair), ``word`` and ``premise_word`` in lower case, and ``relation``, one of
-    ``ALIGNMENTS``. *same*: forms of one word; otherwise what ``word_relations`` finds for ``edges``, ``similar`` and
+    ``ALIGNMENTS``. *same*: forms of one word; otherwise the result of ``word_relations`` for ``edges``, ``similar`` and
     ``antonyms``, also for expressions of two words (*dining room*). Antonyms and co-hyponyms count only if the
-    hypothesis does not have the premise's word too, co-hyponyms only if they exclude one another: they stand between
-    the same content words, or their most frequent senses are co-hyponyms in one field other than people, groups and
-    verbs. *none* has an empty ``premise_word``. Rows stand in the order of the hypotheses.
+    hypothesis does not also contain the premise's word; co-hyponyms only if they exclude one another: they stand
+    between the same content words, or their most frequent senses are co-hyponyms in one WordNet field other than
+    people, groups and verbs. *none* has an empty ``premise_word``. Rows are in the order of the hypotheses.
     """
     require_pairs(premises, hypotheses)
     here, there = premises.cast(pl.String), hypotheses.cast(pl.String)
-    # Every word of one sentence is compared with every word of the other: long ones take much room.
+    # Every word of one sentence is compared with every word of the other: long sentences need much memory.
     room = (here.str.len_chars().cast(pl.Float64) * there.str.len_chars()).fill_null(0).cum_sum() // _BLOCK
     starts = [0, *(room.diff() > 0).arg_true(), len(premises)]
     parts = []
@@ -274,11 +274,11 @@ class _Units:
 
     words: pl.Series
     forms: pl.DataFrame
-    """Itself and what else each word may be a form of: columns word and base, as numbers."""
+    """Each word with itself and its base forms: columns word and base, as numbers."""
     premise: pl.DataFrame
     """Columns row, place, premise_word, premise_before and premise_after (neighbours)."""
     hypothesis: pl.DataFrame
-    """Columns row, part (a content word), word (it, or an expression it is in), before and after (neighbours)."""
+    """Columns row, part (a content word), word (the same word or an expression with it), before, after (neighbours)."""
 
     @classmethod
     def of(cls, texts: pl.Series, premises: int) -> _Units:
@@ -319,9 +319,9 @@ class _Units:
         return there.join(here, on=["row", "base"]).with_columns(relation=pl.lit("same")).select(_COUNTERPART)
 
     def others(self, same: pl.DataFrame) -> pl.DataFrame:
-        """Every word of a hypothesis that is in no form in the premise beside every word of the premise.
+        """Each hypothesis word that the premise has in no form, paired with every word of the premise.
 
-        The column used says whether the premise's word is in the hypothesis in some form.
+        The column ``used`` says whether the hypothesis contains the premise's word in some form.
         """
         used = same.select("row", "premise_word", used=True).unique()
         here = self.premise.join(used, on=["row", "premise_word"], how="left")
@@ -329,7 +329,7 @@ class _Units:
         return there.join(here.with_columns(pl.col("used").fill_null(False)), on="row")
 
     def best(self, counterparts: pl.DataFrame) -> pl.DataFrame:
-        """The best of the counterparts found for each word of a hypothesis, the first in the premise if several are."""
+        """The best counterpart of each hypothesis word; of equally good ones, the first in the premise."""
         counterparts = counterparts.with_columns(pl.col("relation").cast(pl.Enum(ALIGNMENTS))).sort("relation", "place")
         counterparts = counterparts.unique(["row", "part"], keep="first", maintain_order=True)
         parts = self.hypothesis.select("row", "part").unique(maintain_order=True)
@@ -368,7 +368,7 @@ def _fields(meanings: Meanings) -> pl.Series:
 
 
 def _with_expressions(single: pl.DataFrame, words: pl.Series, bases: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
-    """Units with the expressions that two words in a row make, a row for each part; and all words with those.
+    """Units plus the two-word expressions, which have a row for each part; and the words plus these expressions.
 
     Columns of units: place, text, word, part (a word of it), before and after (stems of neighbours).
     """

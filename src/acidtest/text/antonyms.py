@@ -1,7 +1,7 @@
 """Sentences with a word replaced by its antonym.
 
-A word is replaced in the plain places of a clause, where it is said of one definite thing: *the soup was cold*, *the
-old man slept*, *he sat in the front row*. With the opposite of the word there the clause cannot be true of the same
+A word is replaced only in *plain places*, positions in a clause where it describes one definite thing: *the soup was
+cold*, *the old man slept*, *he sat in the front row*. With the antonym there, the clause cannot be true of the same
 event.
 """
 
@@ -30,10 +30,10 @@ Wsd = Literal["context", "lesk", "first"]
 _ANYWHERE = ("question", "conversation", "quotation", "plurality")
 _AFTER = ("negation", "modality", "conditional", "habit")
 _BEFORE = (*_AFTER, "belief", "coordination", "quantifier", "comparison", "focus", "subordination")
-"""Reasons for doubt: where they stand in the sentence, in the clause before the word, or after it."""
+"""Reasons for doubt that count anywhere in the sentence, in the clause after the word, and in the clause before it."""
 
 _POS_OF_PLACE = {"predicate": "a", "description": "a", "subject": "a", "definite": "a", "nominal": "n", "agent": "n"}
-"""Places in which any word of a part of speech may be replaced, where no table says it."""
+"""The plain places used where the sense is not chosen by context, with the part of speech replaced in each."""
 
 _COLUMNS = {"text": pl.UInt32, "start": pl.UInt32} | dict.fromkeys(
     ("changed", "word", "antonym", "pos", "place"), pl.String
@@ -44,15 +44,15 @@ _MAY_BE = {
     "they": frozenset({"person", "animal", "artifact", "group"}),
     "it": frozenset({"animal", "artifact", "communication", "act", "event", "food"}),
 }
-"""The kinds of things that a name or pronoun may stand for."""
+"""The kinds of things that a name or pronoun may refer to."""
 
 
 @cache
 def plain_places() -> dict[str, re.Pattern[str]]:
-    """The plain places by name; a row of the table of opposites says in which of them a word may be replaced.
+    """The patterns of the plain places by name; the table of opposites says in which of them a word may be replaced.
 
-    Clauses are matched as "the/DT soup/NN was/VBD cold/JJ ./. ", the word in question marked by "<" and ">". A pattern
-    names the parts that stand before it in the table.
+    Clauses are matched as "the/DT soup/NN was/VBD <cold/JJ> ./. ", the word to replace between "<" and ">". A pattern
+    may refer to parts defined above it in the table.
     """
     parts, places = dict[str, str](), dict[str, re.Pattern[str]]()
     for name, kind, pattern in packaged_table("stress/places.tsv").select("name", "kind", "pattern").iter_rows():
@@ -68,8 +68,8 @@ def plain_places() -> dict[str, re.Pattern[str]]:
 class Opposite:
     """A word with its antonym in one sense, counted from 1 as WordNet does.
 
-    ``of`` are the kinds of things it is said of in that sense, ``*`` any; ``places`` those it may be replaced in,
-    unless one of ``unless`` follows.
+    ``of`` holds the kinds of things that the sense describes (``*``: any); ``places`` the plain places where the word
+    may be replaced, unless a word of ``unless`` follows.
     """
 
     word: str
@@ -83,7 +83,7 @@ class Opposite:
 
 @cache
 def opposites() -> dict[tuple[str, str], list[Opposite]]:
-    """The packaged opposites by word and part of speech, the more particular ones first."""
+    """The packaged opposites by word and part of speech; those for any kind of thing (``*``) come last."""
     by_word = dict[tuple[str, str], list[Opposite]]()
     for row in packaged_table("stress/antonyms.tsv").iter_rows(named=True):
         sets = (frozenset(row[name].split()) for name in ("of", "places", "unless"))
@@ -94,10 +94,10 @@ def opposites() -> dict[tuple[str, str], list[Opposite]]:
 
 @dataclass(frozen=True)
 class PlainPlace:
-    """A plain place that a word stands in: its name, the kind of thing the word is said of, and the word after it.
+    """A plain place of a word: its name, the kind of thing the word describes, and the word after it.
 
     A kind is one of WordNet's lexicographer files of nouns (*person*, *artifact*), ``it``, ``they`` or ``name``; empty
-    where the place does not tell.
+    where the place does not show the kind.
     """
 
     name: str
@@ -106,7 +106,7 @@ class PlainPlace:
 
     @property
     def is_decisive(self) -> bool:
-        """Whether a subject with the word excludes one with its opposite: old and new ferries may both be fast."""
+        """Whether word and antonym cannot both be true here; not for *the old ferry was fast*: a new one may be too."""
         return self.name != "subject" or self.kind in ("person", "animal")
 
 
@@ -118,7 +118,7 @@ class TaggedSentence:
     tags: list[str]
 
     def clause(self, token: int) -> tuple[list[str], int]:
-        """The words of the main clause a token stands in, and which of them it is."""
+        """The words of the main clause that contains a token, and the token's position in it."""
         starts = [0, *(place + 1 for place in range(len(self.words)) if self._parts(place)), len(self.words) + 1]
         start = max(place for place in starts if place <= token)
         return self.words[start : min(place for place in starts if place > token) - 1], token - start
@@ -141,7 +141,7 @@ class TaggedSentence:
                 yield PlainPlace(name, _kind(match.groupdict()), self.around(token)[1])
 
     def _parts(self, place: int) -> bool:
-        """Whether a clause of its own may begin after this word: *it rained, and | the street was wet*."""
+        """Whether a new main clause may begin after this word: *it rained, and | the street was wet*."""
         word = self.words[place]
         return word == ";" or (word in ("and", "but", "so", "yet") and place > 0 and self.words[place - 1] == ",")
 
@@ -156,13 +156,13 @@ def _kind(parts: Mapping[str, str | None]) -> str:
 
 
 def reveals_another_sex(antonym: str, words: list[str], place: int) -> bool:
-    """Whether an antonym would reveal another sex than some other word of the sentence: *the woman lost his hat*."""
+    """Whether an antonym and some other word of the sentence both reveal a person's sex: *the woman lost his hat*."""
     revealing = word_list("telling sex")
     return antonym in revealing and any(word in revealing for number, word in enumerate(words) if number != place)
 
 
 def is_idiom(before: str, word: str, after: str) -> bool:
-    """Whether a word belongs to an expression with a neighbour: *hot dog*, *high school*; *old man* is none."""
+    """Whether a word and a neighbour form a fixed expression: *hot dog*, *high school*, but not *old man*."""
     if word in word_list("said of people") and after in word_list("people"):
         return False
     return f"{word}_{after}" in _idioms() or f"{before}_{word}" in _idioms()
@@ -178,7 +178,7 @@ def _idioms() -> frozenset[str]:
 def replace_by_antonyms(
     texts: pl.Series, *, wsd: Wsd, tagger: str = "auto", draws: Draws
 ) -> tuple[pl.DataFrame, Counter[str]]:
-    """Sentences with a word turned into its opposite, and how many words were left as they are, by reason.
+    """Sentences with one word replaced by its antonym, and how many words were not replaced, by reason.
 
     Columns text (row of the sentence), start (of the word), changed, word, antonym, pos and place. ``draws`` decides
     between several antonyms of one sense.
@@ -192,7 +192,7 @@ def replace_by_antonyms(
         if text in used
     }
     candidates = candidates.with_columns(doubt=_doubts(texts, candidates, lines))
-    # Where the context decides, the antonym depends on the place.
+    # With wsd="context" the antonym depends on the place and is chosen below.
     choices = None if wsd == "context" else _antonyms(texts, sentences.frame, candidates, wsd=wsd, draws=draws)
     rows, left_out, done = [], Counter[str](), set[tuple[int, int]]()
     for row in candidates.iter_rows(named=True):
@@ -200,7 +200,7 @@ def replace_by_antonyms(
         if isinstance(turn, str):
             left_out[turn] += 1
         elif (row["text"], row["start"]) not in done:
-            # "On the left" is an adjective or a noun, and either way its opposite is the same.
+            # "Left" in "on the left" is a candidate twice, as adjective and noun, with the same antonym.
             done.add((row["text"], row["start"]))
             place, antonym = turn
             word = inflect(antonym, row["pos"], row["tag"])
@@ -211,7 +211,7 @@ def replace_by_antonyms(
 
 
 def _doubts(texts: pl.Series, candidates: pl.DataFrame, lines: Mapping[int, TaggedSentence]) -> pl.Series:
-    """Why the sentence or the clause of each candidate is no plain assertion; what other clauses say does no harm."""
+    """Why the sentence (``_ANYWHERE``) or clause of each candidate is not a plain assertion; null where it is."""
     parts = [lines[text].clause(number) for text, number in candidates.select("text", "number").iter_rows()]
     before = pl.Series([" ".join(words[:place]) for words, place in parts], dtype=pl.String)
     after = pl.Series([" ".join(words[place + 1 :]) for words, place in parts], dtype=pl.String)
@@ -246,7 +246,7 @@ def _plain_pos() -> pl.Expr:
 def _antonyms(
     texts: pl.Series, tokens: pl.DataFrame, candidates: pl.DataFrame, *, wsd: Wsd, draws: Draws
 ) -> dict[tuple[int, int], str]:
-    """The antonym of each candidate (sentence, number) in the sense it is found to have."""
+    """The antonym of each candidate (sentence, number) in the sense chosen by ``wsd``."""
     pairs = wordnet().antonym_frame(candidates["word"].unique())
     pairs = pairs.select("word", _plain_pos(), "synset", "rank", "antonym")
     pairs = pairs.filter(~pl.col("antonym").str.contains("_")).unique().sort("word", "synset", "antonym")
@@ -258,7 +258,7 @@ def _antonyms(
 
         contexts = tokens.group_by("text", maintain_order=True).agg("token").with_row_index("row")
         rows = wanted.join(contexts.select("text", "row"), on="text", maintain_order="left")["row"]
-        # NLTK's lesk takes one part of speech, and an adjective may be a satellite too: there it is left open.
+        # NLTK's lesk takes one part of speech, but an adjective may also be a satellite: it gets none.
         pos = wanted["pos"].replace("a", None)
         wanted = wanted.with_columns(synset=senses(wsd, contexts["token"], wanted["word"], pos=pos, rows=rows))
         on = [*on, "synset"]
@@ -272,9 +272,9 @@ def _antonyms(
 def _choose_replacement(
     row: Mapping[str, Any], line: TaggedSentence, choices: Mapping[tuple[int, int], str] | None
 ) -> tuple[str, str] | str:
-    """The name of a candidate's place and its antonym there, or the reason why it is left as it is.
+    """The name of a candidate's place and its antonym there, or the reason why it is not replaced.
 
-    The antonym is the one of the sense that was chosen before, else the one that the table gives for such a place.
+    The antonym comes from ``choices`` if given, else from the table of opposites for that place.
     """
     number = row["number"]
     before, after = line.around(number)
@@ -300,12 +300,12 @@ def _choose_replacement(
 
 
 def _antonym_in(place: PlainPlace, known: list[Opposite]) -> str:
-    """The antonym in the sense that is said of such things; empty when none is sure."""
+    """The antonym in the sense that describes the place's kind of thing; empty when no sense is certain."""
     if not place.is_decisive:
         return ""
     choices = [opposite for opposite in known if place.name in opposite.places and place.after not in opposite.unless]
     sure = [opposite for opposite in choices if place.kind in opposite.of or "*" in opposite.of]
     if not sure and len({opposite.antonym for opposite in known}) == 1:
-        # "They were old" leaves open who they are; with one sense to choose from that does no harm.
+        # "They were old" does not show who they are; with only one possible antonym the kind need not be exact.
         sure = [opposite for opposite in choices if opposite.of & _MAY_BE.get(place.kind, frozenset())]
     return sure[0].antonym if sure else ""

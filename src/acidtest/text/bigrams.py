@@ -1,7 +1,7 @@
 """How often two words stand side by side, to recognise a sentence that nobody would say.
 
-Counts come from a file of the user's: a list of bigrams, plain text or an NLI corpus. Without one, the packaged counts
-of a word beside a part of speech serve: they know that *of* is followed by a noun, not which.
+Counts come from the user's file: a list of bigrams, plain text or an NLI corpus. Without a file, the packaged counts of
+a word beside a part of speech are used: they know that a noun follows *of*, but not which noun.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ LEAST = 10
 """How often a pair must have been seen, as in Glockner et al. (2018), section 3.1."""
 
 _TELLING = 300
-"""How often a word must have been counted before its absence beside another means anything."""
+"""The count from which a word is common enough that never seeing it beside another word is evidence."""
 
 EDGE = ""
-"""Stands beside the first and the last word of a text."""
+"""The neighbour before the first and after the last word of a text."""
 
 EXPECTED = "a list of bigrams with counts (red car⇥120), plain text, or a file of premises and hypotheses"
 """What a file of bigrams may be."""
@@ -36,7 +36,7 @@ EXPECTED = "a list of bigrams with counts (red car⇥120), plain text, or a file
 _FORMS = (
     r'^"?(?P<left>[^\s"]+?)"?[ ,;]"?(?P<right>[^\s"]+?)"?[,;] ?"?(?P<n>\d+)"?\s*$',
     r"^\s*(?P<left>\S+)[\t ]+(?P<right>\S+)[\t ]+(?P<n>\d+)\s*$",
-    # As `sort | uniq -c` has it.
+    # As `sort | uniq -c` writes it.
     r"^\s*(?P<n>\d+)[\t ]+(?P<left>\S+)[\t ]+(?P<right>\S+)\s*$",
 )
 """The lines of a list: separated by commas; by tabs or spaces with the count last; with the count first."""
@@ -44,13 +44,13 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class Bigrams:
-    """Pairs of lower-case words that stand side by side often enough."""
+    """Pairs of lower-case words that occur side by side often enough."""
 
     pairs: pl.DataFrame
     """Columns left and right."""
 
     def plausible(self, previous: pl.Series, words: pl.Series, following: pl.Series) -> pl.Series:
-        """Whether words are known beside their neighbours; of several words the outer ones count."""
+        """Whether each word is known beside both neighbours; for several words, their first and last are looked up."""
         lower = words.str.to_lowercase()
         first, last = lower.str.extract(r"^(\S+)"), lower.str.extract(r"(\S+)$")
         return self._known(previous, first) & self._known(last, following)
@@ -61,16 +61,16 @@ class Bigrams:
 
 
 def _stand_in(pairs: pl.DataFrame, left: pl.Series, right: pl.Series) -> pl.Series:
-    """Whether two words are a row of a table with the columns left and right."""
+    """Whether each pair (left, right) is a row of ``pairs``."""
     queries = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
     return queries["row"].is_in(queries.join(pairs, on=["left", "right"], how="semi")["row"].implode())
 
 
 def read_bigrams(path: str | Path, *, least: int = LEAST) -> Bigrams:
-    """The bigrams of a file that occur at least so often; what the file holds is recognised by its content.
+    """The bigrams of a file that occur at least ``least`` times; the kind of file is recognised by its content.
 
-    A list has a bigram and its count on every line, below a header or none; plain text is counted line by line. Both
-    are read in blocks, so that only the different bigrams are in memory.
+    A list has a bigram and its count on every line, with an optional header; plain text is counted line by line. Both
+    are read in blocks, so that only the distinct bigrams are in memory.
     """
     path = Path(path)
     text = None if path.is_dir() or path.suffix.lower() in (".parquet", ".xml") else scan_text(path)
@@ -85,7 +85,7 @@ def read_bigrams(path: str | Path, *, least: int = LEAST) -> Bigrams:
 
 
 def bigrams(corpus: Suite, *, least: int = LEAST) -> Bigrams:
-    """The bigrams of premises and hypotheses that occur at least so often."""
+    """The bigrams of premises and hypotheses that occur at least ``least`` times."""
     counts = _Counts()
     visit_batches(
         corpus.frame.select("premise", "hypothesis"),
@@ -96,18 +96,18 @@ def bigrams(corpus: Suite, *, least: int = LEAST) -> Bigrams:
 
 @dataclass
 class _Counts:
-    """Counts of bigrams that come in parts: left, right, n."""
+    """Bigram counts added in parts; columns left, right and n."""
 
     _parts: list[pl.DataFrame] = field(default_factory=list)
 
     def add(self, part: pl.DataFrame) -> None:
-        """Add counts; parts are summed up once they are together as large as what was summed up before."""
+        """Add counts; parts are summed when the new ones together have more rows than the last sum."""
         self._parts.append(part)
         if sum(part.height for part in self._parts[1:]) > self._parts[0].height:
             self._parts = [self._sums()]
 
     def frequent(self, least: int) -> Bigrams:
-        """The bigrams counted at least so often."""
+        """The bigrams counted at least ``least`` times."""
         return Bigrams(self._sums().filter(pl.col("n") >= least).select("left", "right"))
 
     def _sums(self) -> pl.DataFrame:
@@ -124,7 +124,7 @@ def _counted(texts: pl.Series) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _BigramList:
-    """A list of bigrams with counts: the form of its lines, and how many stand above the first bigram."""
+    """A list of bigrams with counts: the pattern of its lines, and the number of header lines (0 or 1)."""
 
     path: Path
     form: str
@@ -141,7 +141,7 @@ class _BigramList:
 
 
 def _bigram_list(text: Text) -> _BigramList | None:
-    """None where the first lines are not those of such a list; only the very first may be a header."""
+    """The form of a bigram list by its first lines, the first of which may be a header; None for any other text."""
     lines = pl.Series(text.head.decode().splitlines()[:200], dtype=pl.String)
     lines = lines.filter(lines.str.strip_chars() != "")
     for form in _FORMS:
@@ -152,7 +152,7 @@ def _bigram_list(text: Text) -> _BigramList | None:
 
 
 def _is_plain(text: Text) -> bool:
-    """Whether a text is no table: without tabs, no JSON, and not called one."""
+    """Whether a text is not a table: no tabs, not JSON, and no table's file name ending."""
     name = text.path.name.lower().removesuffix(".gz")
     is_table = name.endswith(tuple(ending for ending in ENDINGS if not ending.startswith(".txt")))
     return not (text.has_tabs or is_table or begins_with(text.head, b"{", b"["))
@@ -165,7 +165,7 @@ def _parsed(lines: pl.Series, form: str) -> pl.DataFrame:
 
 
 def _nli_corpus(path: Path) -> Suite:
-    """The pairs of an NLI file; a file that is none is refused with what it may be."""
+    """The pairs of an NLI file; for any other file, an error that lists the kinds of file accepted."""
     try:
         return read_corpus(path).suite
     except FileError as error:
@@ -178,7 +178,7 @@ def _nli_corpus(path: Path) -> Suite:
 
 @cache
 def packaged_bigrams() -> pl.DataFrame:
-    """Words and parts of speech that stand side by side: left, right, n; a part of speech is written in capitals."""
+    """Counts of a word beside a part of speech (written in capitals): columns left, right and n."""
     with resources.as_file(resources.files("acidtest.data").joinpath("lexical", "bigrams.parquet")) as path:
         return pl.read_parquet(path)
 
@@ -186,9 +186,9 @@ def packaged_bigrams() -> pl.DataFrame:
 def plausible_by_tag(words: pl.DataFrame) -> pl.Series:
     """Whether words are likely between their neighbours by the packaged counts.
 
-    Columns previous, word, next, and the part of speech of each: previous_tag, tag, next_tag. Asked is how often the
-    neighbour stands beside such a part of speech and, of a word that is common enough to tell, how often it stands
-    beside the neighbour's. A neighbour too rare to tell is taken by its own part of speech.
+    Columns previous, word, next, and the part of speech of each: previous_tag, tag, next_tag. On each side, the counts
+    must have the neighbour beside the word's part of speech and, if the word is common enough, the word beside the
+    neighbour's part of speech. A neighbour that is too rare is replaced by its part of speech.
     """
     lower = words["word"].str.to_lowercase()
     first, last = lower.str.extract(r"^(\S+)"), lower.str.extract(r"(\S+)$")
@@ -206,6 +206,6 @@ def plausible_by_tag(words: pl.DataFrame) -> pl.Series:
 
 @cache
 def _common(column: str) -> pl.Series:
-    """What stands often enough on the left or on the right of something to say what it goes with."""
+    """Words and parts of speech counted at least ``_TELLING`` times in a column (left or right)."""
     counts = packaged_bigrams().group_by(column).agg(pl.col("n").sum())
     return counts.filter(pl.col("n") >= _TELLING)[column]

@@ -1,8 +1,8 @@
-"""Word lists with what follows from what, and the categories of Breaking NLI, the test set that they are modelled on.
+"""Word lists with the entailments between their items, modelled on the categories of the test set Breaking NLI.
 
-A category is a table under ``data/lexical/lists``. Its items are joined by *under* (champagne is wine) and *same* (a
-couch is a sofa); ``overlaps`` names those that may both be true of one thing. Everything else in a shared group is
-exclusive: who drinks tea at that moment does not drink coffee. Frames are the places in which that holds.
+A category is a table under ``data/lexical/lists`` (or of word pairs). Its items are related by *under* (champagne is
+wine) and *same* (a couch is a sofa); ``overlaps`` names items that may both be true of one thing. All other items of a
+group exclude each other: who is drinking tea is not drinking coffee. A frame is a context where these relations hold.
 
 The test set that Glockner et al. (2018) published is recognised by its categories, whatever its file is called.
 """
@@ -30,15 +30,15 @@ _OF_PAIRS: dict[str, Relation] = {
     "synonyms": "synonym",
     "hypernyms": "hypernym",
 }
-"""Categories that are tables of pairs, and what the second word of a pair is to the first."""
+"""Categories that are tables of pairs, and the relation of the second word of a pair to the first."""
 
 ANY = "*"
-"""Stands for any word before an item."""
+"""In the column ``before``: any word may stand before an item."""
 
 BREAKING_NLI = "breaking-nli"
 CATEGORY = "category"
 REPLACED_WORDS: Mapping[str, Kind] = {"premise_word": "text", "hypothesis_word": "text"}
-"""The columns that say which word is replaced by which, of several words where they are one expression."""
+"""The columns for the replaced word and its replacement; either may be an expression of several words."""
 CITATION = (
     "Glockner, Shwartz and Goldberg (2018). Breaking NLI Systems with Sentences that Require Simple Lexical "
     "Inferences. ACL."
@@ -52,19 +52,19 @@ _NO_WORDS = pl.lit([], dtype=pl.List(pl.String))
 
 @dataclass(frozen=True)
 class WordCategory:
-    """A word list as tables whose rows are strings and lists of strings."""
+    """A word list as tables whose columns hold strings or lists of strings."""
 
     items: pl.DataFrame
-    """item, ``form``, ``plural``, ``at`` (the preposition for being there) and ``tied``."""
+    """Columns item, form, plural, at (the preposition for being there) and tied (words that go with this item only)."""
     relations: pl.DataFrame
-    """item, other, relation and frame: one row for each frame that both stand in."""
+    """Columns item, other, relation and frame: one row for each frame in which both can be used."""
     frames: pl.DataFrame
-    """frame; ``before``, of which one word stands before the item; ``unless`` and ``unless_before``, which do not stand
-    beside it; ``of``, the kinds of things it is said of, and ``not_of``, those it is not."""
+    """Columns frame; before (one of these words must precede the item); unless and unless_before (words that must not
+    follow or precede it); of and not_of (kinds of things that it must, or must not, describe)."""
     alone: bool
-    """Whether a text with two items of it is left alone: then one might tell what the other denies."""
+    """Whether a text with two items is not changed, because the second might contradict the new word."""
     events: bool = False
-    """Whether its items exclude each other only in a single event: who works at night may work at noon, too."""
+    """Whether its items exclude each other only within one event: who works at night may also work at noon."""
 
 
 def category_names() -> list[str]:
@@ -91,8 +91,8 @@ def _category_from_pairs(name: str) -> WordCategory:
     items = ends.select("item", form="pos", plural=pl.lit(""), at=pl.lit(""), tied=_NO_WORDS)
     relations = table.select(item="word", other="other", relation=pl.lit(_OF_PAIRS[name]), frame="frame")
     if _OF_PAIRS[name] == "hypernym":
-        # The other way round the sentence stays sensible with things, not with actions: who plays may strum, but not
-        # who plays chess.
+        # The narrower word may replace the wider one only for things: *strum* is a kind of *play*, but nobody strums
+        # chess.
         things = table.filter(pl.col("pos") != "verb")
         back = things.select(item="other", other="word", relation=pl.lit("hyponym"), frame="frame")
         relations = pl.concat([relations, back])
@@ -127,12 +127,12 @@ def _lists(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
 
 def _relations(lists: pl.DataFrame, frames: list[str]) -> pl.DataFrame:
-    """The relations of a list, as ``WordCategory`` has them. Items without a frame stand in every one."""
+    """The table ``WordCategory.relations`` of a list. Items without frames can be used in every frame."""
     stands = _members(lists["frames"], frames)
     stands[lists["frames"].list.len().to_numpy() == 0] = True
     groups = sorted(set(lists["group"].explode().drop_nulls()))
     members = _members(lists["group"], groups)
-    # Items are exchanged within a group, or freely where the list has none.
+    # Items are exchanged within a group, or without limits where the list has no groups.
     exchanged = members @ members.T | (not groups)
     parts = []
     for relation, holds in _related(lists).items():
@@ -144,14 +144,14 @@ def _relations(lists: pl.DataFrame, frames: list[str]) -> pl.DataFrame:
 
 
 def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
-    """For each relation which items (rows) have which others (columns) in it."""
+    """One matrix per relation: true where the column's item has this relation to the row's item."""
     items = lists["item"].to_list()
     same = _members(lists["same"], items)
     below = _members(lists["under"], items) | same | same.T | np.eye(len(items), dtype=bool)
     while ((further := below @ below) != below).any():
         below = further
     overlap = _members(lists["overlaps"], items)
-    # What is below two things is an overlap of them; so is what overlaps with something above.
+    # Two items with a common item below them overlap; so do items below two items that overlap.
     overlap = (below @ (overlap | overlap.T) @ below.T) | (below.T @ below)
     return {
         "synonym": below & below.T & ~np.eye(len(items), dtype=bool),
@@ -162,7 +162,7 @@ def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
 
 
 def _members(lists: pl.Series, names: list[str]) -> Matrix:
-    """Which of the names each list holds."""
+    """A matrix that is true where the list of a row contains the name of a column."""
     places = {name: place for place, name in enumerate(names)}
     matrix = np.zeros((len(lists), len(names)), dtype=bool)
     for row, members in enumerate(lists.to_list()):
@@ -176,7 +176,7 @@ def is_breaking_nli(categories: Collection[str]) -> bool:
 
 
 def with_replaced_words(frame: pl.DataFrame) -> pl.DataFrame:
-    """The pairs with the word or expression that is replaced and the one in its place; null where that is unclear."""
+    """The pairs with the replaced word or expression and its replacement; null where these are unclear."""
     from acidtest.text.alignment import replaced_words
 
     replaced = replaced_words(frame["premise"], frame["hypothesis"])

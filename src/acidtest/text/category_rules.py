@@ -4,7 +4,7 @@ A cue alone proposes nothing: Joshi et al. (2020), section 2.2, mark a category 
 What the rules require beyond their cues, and their thresholds, were chosen on one half of TaxiNLI by F0.5, which counts
 precision twice as much as recall; ``taxonomy_tags/measured.tsv`` holds the results on the other half.
 
-Proposals are no annotation: every column of them is called ``auto_<category>``, and ``rule_measures`` gives the share
+Proposals are not annotations: their columns are called ``auto_<category>``, and ``rule_measures`` gives the share
 of proposals that annotators would have marked, and the share of their marks that the rules find. The first line of a
 rule's docstring is shown to users.
 """
@@ -31,27 +31,27 @@ from acidtest.text.word_relations import Meanings
 from acidtest.text.wordnet import wordnet
 
 VERSION = 1
-"""Goes up when a rule, a threshold or a list changes: what was measured holds for one version."""
+"""Increases when a rule, a threshold or a list changes: the measures hold for one version only."""
 
 PREFIX = "auto_"
-"""What the name of every proposed column begins with."""
+"""The prefix of every proposed column."""
 
 _TOGETHER = 1 << 13
 _MOST = 40
-"""Words that only one of two sentences has, up to which each is compared with each of the other's."""
+"""The most words found in one sentence only for which all are compared with those of the other sentence."""
 
 _YEAR = r"^(?:1\d|20)\d\ds?$|^\d+(?:st|nd|rd|th)$|^\d\d?:\d\d$"
 
 _RELATED, _ALIKE = 0.2, 0.5
-"""Likeness from which the words of two sentences are compared, and from which the two are nearly the same."""
+"""The least likeness for comparing the words of two sentences, and for calling the sentences nearly the same."""
 
 Shares = NDArray[np.float64]
 
 
 def proposed_categories(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
-    """Whether each of ``PROPOSED`` is proposed for each pair: a column of true and false ``auto_<category>`` for each.
+    """Which of ``PROPOSED`` the rules propose for each pair: a boolean column ``auto_<category>`` for each.
 
-    A rule sees the two sentences and nothing else, no label. For a null or empty sentence nothing is proposed.
+    A rule sees only the two sentences, not the label. For a null or empty sentence nothing is proposed.
     """
     parts = [pl.DataFrame(schema=dict.fromkeys((PREFIX + name for name in PROPOSED), pl.Boolean))]
     for start in range(0, len(premises), _TOGETHER):
@@ -62,13 +62,13 @@ def proposed_categories(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFr
 
 
 def rule_descriptions() -> dict[str, str]:
-    """What each rule looks for, in a line."""
+    """What each rule looks for, in one line."""
     return {name: (inspect.getdoc(rule) or "").partition("\n")[0] for name, rule in RULES.items()}
 
 
 @cache
 def rule_measures() -> dict[str, dict[str, Estimate]]:
-    """How every rule does against TaxiNLI's annotators on the half of the pairs on which it was never tried.
+    """How well every rule agrees with TaxiNLI's annotators on the half of the pairs not used to choose the rules.
 
     Measures are precision, recall, F1, chance (the share of all rows that are marked) and lift (precision over chance).
     """
@@ -86,7 +86,7 @@ def better_than_chance(name: str) -> bool:
 
 
 def caution() -> str:
-    """What everybody who sees proposals should know."""
+    """A warning to print with proposals: they are not annotations, and how precise each rule is."""
     precision = ", ".join(f"{name} {values['precision'].value:.2f}" for name, values in rule_measures().items())
     chance = [name for name in PROPOSED if not better_than_chance(name)]
     exception = f"; {' and '.join(chance)}: not better than chance" if chance else ""
@@ -97,7 +97,7 @@ def caution() -> str:
 
 
 def proposal_caution(categories: Iterable[str]) -> str:
-    """``caution`` where some of the categories are proposals, nothing where none is."""
+    """``caution()`` if some of the categories are proposals, else an empty string."""
     return caution() if {PREFIX + name for name in PROPOSED} & set(categories) else ""
 
 
@@ -109,7 +109,7 @@ class PairEvidence:
 
     @cached_property
     def likeness(self) -> Shares:
-        """How much two sentences are the same words in the same order, from 0 to 1."""
+        """The share of words that two sentences have in the same order, from 0 to 1."""
         return word_order_likeness(self.tokens)
 
     @cached_property
@@ -120,7 +120,7 @@ class PairEvidence:
 
     @cached_property
     def names(self) -> Flags:
-        """Tokens of names: capitals within a sentence, or a listed name at its beginning; not *May*, nor *Will*."""
+        """Tokens of names: capitalised inside a sentence, or a listed name at its beginning; not *May* or *Will*."""
         tokens = self.tokens
         written = tokens.words.str.to_titlecase()
         listed = (is_given_name(written) | is_place_name(written))[tokens.token] & tokens.content
@@ -128,12 +128,12 @@ class PairEvidence:
 
     @cached_property
     def meanings(self) -> Meanings:
-        """What the different words may mean."""
+        """The WordNet senses of the distinct words."""
         return Meanings.of(self.tokens.words)
 
     @cached_property
     def exchanged(self) -> pl.DataFrame:
-        """Content words only in the premise beside those only in the hypothesis: row, here, there and relation."""
+        """Content words only in the premise by those only in the hypothesis: columns row, here, there and relation."""
         tokens = self.tokens
         wanted = tokens.content & ~tokens.shared & (self.likeness >= _RELATED)[tokens.row] & ~tokens.cues("no-kind")
         few = np.maximum(*tokens.count(wanted)) <= _MOST
@@ -147,7 +147,7 @@ class PairEvidence:
         return pairs.with_columns(relation.cast(pl.String))
 
     def pairs_in(self, frame: pl.DataFrame) -> Flags:
-        """Which pairs have a row in a frame."""
+        """Whether each pair has a row in a frame."""
         are: Flags = np.bincount(frame["row"].to_numpy(), minlength=self.tokens.rows) > 0
         return are
 
@@ -179,7 +179,7 @@ def quantifier(pair: PairEvidence) -> Flags:
     some, every = tokens.cues("some"), tokens.cues("every")
     premise, hypothesis = tokens.texts_with(some | every)
     other = premise & hypothesis & tokens.differ(some | every)
-    # "All of the staff" in the premise alone is seldom what the inference turns on.
+    # The inference seldom depends on a universal quantifier in the premise alone ("all of the staff").
     return (
         other
         | tokens.texts_with(tokens.anchored(some, 1, 3))[0]
@@ -190,7 +190,7 @@ def quantifier(pair: PairEvidence) -> Flags:
 def conditional(pair: PairEvidence) -> Flags:
     """A condition in the hypothesis: *if*, *unless*, *as long as*, *would have*."""
     tokens = pair.tokens
-    # *If* may mean *whether*.
+    # Not a condition: *if* that means *whether*, *as if*, and *if any*.
     whether = tokens.near(tokens.cues("asking"), -2, -1) | tokens.beside(tokens.among(["as"]), -1)
     idle = tokens.beside(tokens.among(["any", "anything", "at", "ever"]), 1)
     conditions = tokens.cues("condition") & ~(tokens.among(["if"]) & (whether | idle))
@@ -223,7 +223,7 @@ def spatial(pair: PairEvidence) -> Flags:
     tokens = pair.tokens
     named = is_place_name(tokens.words.str.to_titlecase())[tokens.token]
     premise, hypothesis = tokens.texts_with((tokens.capital & named) | tokens.cues("place-noun"))
-    # "West Hollywood" and "Cleveland Center" are names and say nothing of where.
+    # In names such as "West Hollywood" and "Cleveland Center" these words do not say where something is.
     compass, where = (
         tokens.texts_with(tokens.cues(*lists) & ~tokens.capital)[0]
         for lists in (("compass",), ("place-relation", "place-unit"))
@@ -252,7 +252,7 @@ def world(pair: PairEvidence) -> Flags:
 
 def taxonomic(pair: PairEvidence) -> Flags:
     """A noun in one sentence where the other has a wider or a narrower one."""
-    # Nouns count in their most frequent sense; words as wide as *thing* do not.
+    # Only the most frequent sense of nouns counts; words as general as *thing* are left out in ``exchanged``.
     kinds = ("hyponym", "hypernym")
     frame, table = pair.exchanged.filter(pl.col("relation").is_in(kinds)), pair.meanings.table
     nouns = (wordnet().synset_table["pos"] == "n").gather(table["synset"])

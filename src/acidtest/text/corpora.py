@@ -1,4 +1,4 @@
-"""NLI files of all layouts, read as suites."""
+"""Reads NLI files of any layout as suites."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Corpus:
     suite: Suite
     layout: str
     dropped: int
-    """Rows without gold, which the suite does not have."""
+    """Number of rows without gold, which are left out of the suite."""
     rows_read: int
     published: str = ""
-    """The published set that the file was recognised as; empty where it is none."""
+    """The published set that the file was recognised as; empty for any other file."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class _GoldRows:
     meanings: Mapping[str, str | None]
 
     def batches(self, *columns: str) -> Iterator[tuple[pl.DataFrame, pl.Series]]:
-        """The rows piece by piece with some of their columns, all flat, and their gold."""
+        """The rows in batches: some of their columns, flattened, and their gold."""
         for batch in self.table.rows.batches(*dict.fromkeys((*columns, self.label))):
             frame = flatten(batch)
             labels = gold_names(frame[self.label], self.meanings)
@@ -67,7 +67,7 @@ class _GoldRows:
 
 @dataclass(frozen=True)
 class _Roles:
-    """The columns of a file by the names they get: those that any suite may have, and the others with their kinds."""
+    """Suite column → file column: ``standard`` has the columns any suite may have, ``others`` the rest, with kinds."""
 
     standard: Mapping[str, str]
     others: Mapping[str, str]
@@ -87,12 +87,12 @@ def read_corpus(
     ``path`` is a table in any format, FraCaS in XML, or one of three parallel files or their folder. ``columns`` maps
     our names (premise, hypothesis, label, group, source_id, any factor) to the file's; ``label_map`` maps the file's
     labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group. A file that a paper published
-    (see ``published_sets``) is its suite; ``published_as`` says so where its content does not.
+    (see ``published_sets``) is read as that suite; ``published_as`` names it where the content is not enough.
     """
     columns = dict(columns or {})
     check_names(columns)
     table = _table(Path(path), columns)
-    # Pictures, durations and the like in Parquet cannot be written as text.
+    # Images, durations and similar Parquet values cannot be written as text.
     writable = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
     table = replace(table, rows=table.rows.select(writable))
     if not table.rows.height:
@@ -113,7 +113,7 @@ def read_corpus(
 
 
 def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
-    """How a file with the columns of HANS is analysed: by heuristic and gold, subcases being its strata."""
+    """Card fields for a file with HANS's columns: crossed by heuristic and label, with subcases as strata."""
     if kinds.get("heuristic") != "factor":
         return {"columns": kinds}
     strata = ("subcase",) if kinds.get("subcase") == "factor" else ()
@@ -121,7 +121,7 @@ def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
 
 
 def _file_pairs(pairs: _GoldRows, roles: _Roles, file: str) -> FilePairs:
-    """The file in the form that the recognition of published sets takes."""
+    """The file in the form that ``recognise`` takes."""
 
     def read(*names: str) -> Iterator[pl.DataFrame]:
         columns = {name: roles.standard.get(name) or roles.others[name] for name in ("premise", "hypothesis", *names)}
@@ -171,9 +171,9 @@ def _is_opaque(dtype: object) -> bool:
 
 
 def _reread_quotes(table: FileTable, layout: Layout) -> FileTable:
-    """The table, read again where its layout says that quotes are used otherwise than the file suggests.
+    """The table, read again if its layout treats quotes differently from how the file was read.
 
-    A file that somebody wrote again with quotes, and that cannot be read without, stays as it is.
+    A file that cannot be read that way, such as a copy saved with quotes, stays as it is.
     """
     quoted, dialect = layout.quoted, table.dialect
     if quoted is None or dialect is None or dialect.separator != "\t" or dialect.quoted == quoted:
@@ -203,7 +203,7 @@ def _check_text(pairs: _GoldRows, *, role: str, name: str) -> None:
 
 
 def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Roles:
-    """The roles of all columns of a file; none is left out."""
+    """The roles of all columns of a file; no column is left out."""
     table = pairs.table
     given = {name: file_column(table, column) for name, column in columns.items()}
     standard = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
@@ -224,7 +224,7 @@ def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Rol
 
 
 def _parses(table: FileTable, layout: Layout) -> dict[str, str]:
-    """``sentence1_binary_parse`` (or ``binary_parse_premise``, as in Hugging Face's HANS) and the like."""
+    """The parse columns: ``sentence1_binary_parse``, or ``binary_parse_premise`` as in Hugging Face's HANS."""
     names = {name.lower(): name for name, dtype in table.rows.schema.items() if dtype == pl.String}
     parses = dict[str, str]()
     for name in PARSES:
@@ -239,7 +239,7 @@ def _parses(table: FileTable, layout: Layout) -> dict[str, str]:
 def _suite_rows(
     pairs: _GoldRows, roles: _Roles, name: str, *, complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
 ) -> Rows:
-    """The rows that have gold, in our columns; ``complete`` adds some to the pairs of a published set."""
+    """The rows that have gold, in our columns; ``complete`` adds the columns of a published set."""
     premise, hypothesis = roles.standard["premise"], roles.standard["hypothesis"]
     seen, spool = DigestList(), Spool()
     for frame, labels in pairs.batches(premise, hypothesis):
@@ -288,7 +288,7 @@ def _id_column(pairs: _GoldRows, names: Iterable[str]) -> str | None:
 
 
 def _repeated_ids(pairs: _GoldRows, name: str) -> U64 | None:
-    """The digests of values that stand more than once in a column; None where it holds nothing."""
+    """The digests of values that occur more than once in a column; None if it has no values."""
     values = DigestList()
     for frame, _ in pairs.batches(name):
         values.add(digests(frame[name].cast(pl.String).drop_nulls()))
@@ -297,7 +297,7 @@ def _repeated_ids(pairs: _GoldRows, name: str) -> U64 | None:
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """The name of a foreign column in a suite: the same, unless that means something else there."""
+    """The name of a file's column in a suite: unchanged unless it is reserved, taken or an id's name."""
     forbidden, name = {*RESERVED, *taken}, plain_name(name)
     if name in forbidden or name.lower() in _IDS:
         name = f"source_{name}"
@@ -307,9 +307,9 @@ def _free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _kinds(pairs: _GoldRows, names: Sequence[str]) -> dict[str, Kind]:
-    """The kind of each column: few different values are a factor, numbers a covariate, the rest text.
+    """The kind of each column: factor for few distinct values, covariate for numbers, otherwise text.
 
-    A column whose cells list several values is a list. Answers of systems and labels of annotators are text.
+    A column whose cells hold several values is a list. System answers and annotators' labels are text.
     """
     table = pairs.table
     schema = table.rows.schema

@@ -1,6 +1,6 @@
-"""What can be measured of a sentence pair that might mislead a model: overlap, length, negation, numbers, spelling.
+"""Measures properties of a sentence pair that may mislead a model: overlap, length, negation, numbers, spelling.
 
-After the error typology of Naik et al. (2018), section 2. Word lists lie in ``data/typology``.
+Follows the error typology of Naik et al. (2018), section 2. Word lists are in ``data/typology``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CUES = {
     "numbers": "numbers and quantifiers that the other sentence does not have, premise / hypothesis",
     "slips": "words that are misspelt, with what they may stand for, and subjects whose verb does not agree",
 }
-"""The measurements shown to a reader of a pair, each with what it says."""
+"""The measurements shown to a reader of a pair, each with its description."""
 
 _CONTRACTED = r"n['’]t$"
 _NO_NEGATION = r"\bnot (?:only|just|merely|to mention)\b|\bno (?:doubt|wonder|matter)\b|\bor not\b|\bwhy not\b"
@@ -38,7 +38,7 @@ _IDIOMS = (
 )
 _COMPARISONS = ("half", "less", "more")
 _CLAUSE = r"(?:\n|[.,;:!?] ?|\b(?:and|but|because|that|if|so|when|who) |^)"
-"""What a clause begins with; elsewhere "the parts of it are" would pass for a mistake."""
+"""The start of a clause; without it, "it are" in "the parts of it are" would count as a mistake."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class PairCues:
     """Numbers and quantifiers, normalised, that the hypothesis does not have."""
     hypothesis_amounts: pl.Series
     unequal: pl.Series
-    """Whether these are to be compared: number with number, quantifier with quantifier, *more than* with number."""
+    """Whether the two sides have different amounts that can be compared (see ``unequal``)."""
     slips: pl.Series
 
     @property
     def text(self) -> pl.DataFrame:
-        """As a person reads them: the columns of ``CUES``, nothing where nothing was found."""
+        """The measurements as text for people: the columns of ``CUES``, null where nothing was found."""
         shown = {
             "overlap": self.overlap.round(2),
             "length_ratio": self.length_ratio.round(1),
@@ -77,7 +77,7 @@ class PairCues:
 
 
 def cues(premises: pl.Series, hypotheses: pl.Series) -> PairCues:
-    """What can be measured of each sentence pair."""
+    """The measurements of each sentence pair."""
     premises, hypotheses = (texts.cast(pl.String).fill_null("") for texts in (premises, hypotheses))
     here, there = words(premises), words(hypotheses)
     amounts = pl.DataFrame({"premise": amounts_in(premises), "hypothesis": amounts_in(hypotheses)})
@@ -100,7 +100,7 @@ def cues(premises: pl.Series, hypotheses: pl.Series) -> PairCues:
 
 
 def overlap(premise_words: pl.Series, hypothesis_words: pl.Series) -> pl.Series:
-    """Share of the different content words of each hypothesis that the premise has too, in any form; null for none."""
+    """Share of each hypothesis's distinct content words that the premise has, in any form; null without any."""
     rows = pl.int_range(len(premise_words), dtype=pl.UInt32, eager=True)
     functional = function_words()["word"].implode()
     frames = (pl.DataFrame({"row": rows, "word": lists}) for lists in (premise_words, hypothesis_words))
@@ -120,7 +120,7 @@ def overlap(premise_words: pl.Series, hypothesis_words: pl.Series) -> pl.Series:
 
 
 def negations(sentences: pl.Series) -> pl.Series:
-    """The negation words of each sentence, *no*, *never*, *don't* …, but not that of *not only*."""
+    """The negation words of each sentence (*no*, *never*, *don't* …), but not the *not* of *not only*."""
     listed = packaged_table("typology/negation_words.tsv")["word"].implode()
     negative = pl.element().is_in(listed) | pl.element().str.contains(_CONTRACTED)
     split = words(sentences.str.to_lowercase().str.replace_all(_NO_NEGATION, " "))
@@ -128,9 +128,9 @@ def negations(sentences: pl.Series) -> pl.Series:
 
 
 def amounts_in(sentences: pl.Series) -> pl.Series:
-    """The numbers of each sentence in digits, whether written so or in words, and what its quantifiers amount to.
+    """The numbers of each sentence as digits, however they are written, and its quantifiers, normalised.
 
-    *Several* and *some* are both ``some``, *most* and *many* both ``many``; ``data/typology/quantifiers.tsv`` has all.
+    *Several* and *some* become ``some``, *most* and *many* become ``many`` (``data/typology/quantifiers.tsv``).
     """
     amounts = dict(packaged_table("typology/quantifiers.tsv").select("phrase", "amount").iter_rows())
     phrases = "|".join(sorted(amounts, key=len, reverse=True))
@@ -142,7 +142,7 @@ def amounts_in(sentences: pl.Series) -> pl.Series:
 
 
 def unequal(premise_amounts: pl.Series, hypothesis_amounts: pl.Series) -> pl.Series:
-    """Whether two sentences have amounts to be compared that are not the same, given what ``amounts_in`` finds in each.
+    """Whether two sentences have different amounts that can be compared; arguments are results of ``amounts_in``.
 
     Each has a number, or a quantifier, that the other does not have; or one says *more than*, *less than* or *half* and
     the other has a number.
@@ -166,7 +166,7 @@ def unequal(premise_amounts: pl.Series, hypothesis_amounts: pl.Series) -> pl.Ser
 
 
 def disagreements(texts: pl.Series) -> pl.Series:
-    """What does not agree in number at the beginning of a clause, such as *they was* or *a women*."""
+    """The phrases that do not agree in number at the beginning of a clause, such as *they was* or *a women*."""
     table = packaged_table("typology/agreement.tsv").select("first", "then").iter_rows()
     wrong = "|".join(f"(?:{first}) (?:{then})" for first, then in table).replace("'", "['’]")
     matches = texts.str.to_lowercase().str.extract_all(rf"{_CLAUSE}(?:{wrong})(?:[^\p{{L}}'’\-]|$)")
@@ -175,7 +175,7 @@ def disagreements(texts: pl.Series) -> pl.Series:
 
 
 def _two_sides(premise: pl.Series, hypothesis: pl.Series) -> pl.Series:
-    """``no not / never``, a dash for a side that has none, nothing where neither has any."""
+    """Both sides as ``no not / never``, with a dash for an empty side; null where both are empty."""
     sides = pl.DataFrame({"premise": premise.list.join(" "), "hypothesis": hypothesis.list.join(" ")})
     shown = pl.concat_str(pl.all().replace("", "–"), separator=" / ")
     return sides.select(pl.when(pl.any_horizontal(pl.all() != "")).then(shown)).to_series()

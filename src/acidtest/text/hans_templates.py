@@ -1,4 +1,4 @@
-"""The templates of HANS, published and our own: compiled to be filled, and recognised in sentences and pairs."""
+"""Compiles the templates of HANS, published and our own, and recognises them in sentences and pairs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _compile(templates: Templates, words: HansVocabulary, faithful: bool) -> Tem
         Template(
             premise=row["premise"],
             hypothesis=row[hypothesis] or row["hypothesis"],
-            # A number, or the name of a slot: then every word of it weighs one.
+            # A number, or the name of a slot: then the number of its words.
             weight=float(len(lexicon.words.get(row["weight"], ())) or row["weight"]),
             trigger=row["trigger"],
             unless_excluded=(*row["unless_excluded"].split(), "", "")[:2],
@@ -69,9 +69,9 @@ def _compile(templates: Templates, words: HansVocabulary, faithful: bool) -> Tem
 
 
 def _require_heuristic(heuristic: str, variant: TemplateVariant, name: str) -> None:
-    """Raise when a variant, and so every pair made from it, is not of the heuristic it stands for.
+    """Raise when a variant, and so every pair made from it, is not a case of its template's heuristic.
 
-    A hypothesis is made of premise words because there is no other way to write one.
+    Lexical overlap needs no check: templates can only build hypotheses from premise words.
     """
     premise, hypothesis = (_unpunctuated(side) for side in (variant.premise, variant.hypothesis))
     width = len(hypothesis)
@@ -90,7 +90,7 @@ def _lexicon(words: HansVocabulary, faithful: bool) -> Lexicon:
     slots = packaged_table("hans/slots.tsv").iter_rows()
     lists = words.lists
     if faithful:
-        # The published file has pairs whose gold is doubtful because one verb may imply the other.
+        # The published file keeps pairs with doubtful gold, where one verb may imply the other.
         lists = {name: tuple(replace(word, excludes=frozenset()) for word in lists[name]) for name in lists}
     return Lexicon(
         words={slot: [word for name in names.split() for word in lists[name]] for slot, names in slots},
@@ -100,7 +100,7 @@ def _lexicon(words: HansVocabulary, faithful: bool) -> Lexicon:
 
 @dataclass(frozen=True)
 class _Match:
-    """Rows that a variant of a plan could have made, with the token numbers of their premises."""
+    """Rows that a variant of a plan could have generated, with the token numbers of their premises."""
 
     plan: TemplatePlan
     variant: int
@@ -109,7 +109,7 @@ class _Match:
 
 
 class Recogniser:
-    """All templates, published and novel, over all packaged words, read backwards."""
+    """Finds the template behind a sentence or pair, among all templates filled with all packaged words."""
 
     def __init__(self) -> None:
         words = _every_word()
@@ -123,7 +123,7 @@ class Recogniser:
         self._tables = {id(plan_): _Table.of(plan_.grammar, self._numbers) for plan_ in self._plans}
 
     def parses(self, sentences: pl.Series) -> pl.Series:
-        """The parse of every sentence that is a premise of some template, null for the others."""
+        """The parse of every sentence that some template generates as a premise, null for the others."""
         brackets, done = np.full(len(sentences), None, dtype=object), np.zeros(len(sentences), dtype=np.bool_)
         for match in self._matches(self._matrix(sentences)):
             new = ~done[match.rows]
@@ -134,7 +134,7 @@ class Recogniser:
         return pl.Series("parse", brackets.tolist(), dtype=pl.String)
 
     def subcases(self, premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
-        """The subcase and template that could have made each pair, null for pairs that none could."""
+        """The subcase and template that could have generated each pair, null where there is none."""
         subcase, template = (np.full(len(premises), None, dtype=object) for _ in range(2))
         for match, facts in self._pair_matches(premises, hypotheses):
             subcase[match.rows], template[match.rows] = facts["subcase"], facts["template"]
@@ -144,10 +144,10 @@ class Recogniser:
     def triggers(
         self, premises: pl.Series, hypotheses: pl.Series, *, subcases: pl.Series, templates: pl.Series | None = None
     ) -> pl.DataFrame:
-        """The template of each pair of published HANS, and the word it turns on, null where the template has none.
+        """The template of each pair of published HANS, and its trigger word, null where the template has none.
 
-        ``subcases`` and ``templates`` are the file's own; without templates the one that could have made the pair is
-        found. A pair that no template of its subcase makes has the template it came with, and no trigger.
+        ``subcases`` and ``templates`` are the file's columns; without ``templates`` each pair gets the one that could
+        have generated it. A pair that no template of its subcase generates keeps its template and has no trigger.
         """
         subcase = subcases.fill_null("").to_numpy()
         given = np.full(len(premises), "") if templates is None else templates.fill_null("").to_numpy()
@@ -163,7 +163,7 @@ class Recogniser:
         return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
 
     def _pair_matches(self, premises: pl.Series, hypotheses: pl.Series) -> Iterator[tuple[_Match, dict[str, Any]]]:
-        """The pairs that each variant could have made, and what is known of its template."""
+        """The pairs that each variant could have generated, and the row of its template in ``facts``."""
         other = self._matrix(hypotheses)
         for match in self._matches(self._matrix(premises)):
             grammar = match.plan.grammar
@@ -175,13 +175,13 @@ class Recogniser:
             yield replace(match, rows=match.rows[fits], tokens=match.tokens[fits]), facts
 
     def _matrix(self, sentences: pl.Series) -> Index:
-        """Sentences as rows of word numbers, blank at the end; several words that fill one slot are one."""
+        """Sentences as rows of word numbers, padded with blanks; several words that fill one slot get one number."""
         spaced = " " + sentences.fill_null("").str.to_lowercase().str.replace_all(r"\s*([,.])", " $1") + " "
         merged = spaced.str.replace_all(r"\s+", " ").str.replace_many(
             list(self._several), list(self._several.values()), leftmost=True
         )
         words = merged.str.strip_chars().str.split(" ")
-        # No template is so long; a document among the sentences must not widen the matrix for all.
+        # No template is longer than this, and one long text would widen the matrix for all rows.
         words = words.list.head(self._longest + 1)
         lengths = words.list.len().cast(pl.Int64).to_numpy()
         flat = pl.DataFrame({"row": np.arange(len(words)), "word": words}).explode("word")
@@ -210,7 +210,7 @@ class Recogniser:
 
 @dataclass(frozen=True)
 class _Table:
-    """The word number of each token, and for each slot the token that a word is in it."""
+    """The word number of each token and, for each slot, the token of each word number."""
 
     word: Index
     words: int
@@ -222,7 +222,7 @@ class _Table:
         return cls(np.array([numbers.get(text, _BLANK) for text in texts]), len(numbers) + 2)
 
     def token(self, grammar: Grammar, name: str) -> Index:
-        """For every word number its token in the slot of this name, -1 when it does not fit there."""
+        """For every word number its token in the slot of this name, -1 if the slot does not have the word."""
         start = grammar.tokens.start(name)
         if start not in self.slots:
             tokens = np.full(self.words, -1, dtype=np.int64)
@@ -234,7 +234,7 @@ class _Table:
 
 @cache
 def recogniser() -> Recogniser:
-    """The one recogniser; it takes a moment to build."""
+    """The shared recogniser, built on first use because building it is slow."""
     return Recogniser()
 
 

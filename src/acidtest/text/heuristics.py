@@ -1,4 +1,4 @@
-"""The heuristics of McCoy et al. (2019), recognised from words, the constituent heuristic from trees."""
+"""Recognises the heuristics of McCoy et al. (2019) from words, and the constituent heuristic from trees."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from acidtest.core.logs import log
 from acidtest.text.trees import Tree, alphanumerics, is_clause, phrases, tree
 
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
-"""Each a special case of the one before."""
+"""The heuristics, each a special case of the one before."""
 
 HANS = "HANS"
 HANS_FACTORS = ("heuristic",)
-"""By which McCoy et al. (2019) break down what people answered, besides by label."""
+"""The factors, besides label, by which McCoy et al. (2019) break down human answers."""
 
 _WORD = r"[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*"
 
@@ -37,14 +37,14 @@ def is_hans(heuristics: pl.Series) -> bool:
 
 
 def lexical_overlap(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
-    """Whether every word of the hypothesis occurs in the premise; a hypothesis without words does not count."""
+    """Whether every word of the hypothesis occurs in the premise; false for a hypothesis without words."""
     frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
     outside = pl.col("hypothesis").list.set_difference("premise").list.len()
     return frame.select((outside == 0) & (pl.col("hypothesis").list.len() > 0)).to_series()
 
 
 def subsequence(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
-    """Whether the words of the hypothesis stand in the premise one after another."""
+    """Whether the words of the hypothesis occur in the premise as one uninterrupted sequence."""
     frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
     joined = [
         pl.concat_str(pl.lit(" "), pl.col(name).list.join(" "), pl.lit(" ")).alias(name) for name in frame.columns
@@ -85,11 +85,11 @@ def heuristics(
 ) -> dict[str, bool | None] | pl.DataFrame:
     """Which of the three heuristics would call a pair, or every pair of two columns, entailed.
 
-    The words of the hypothesis are all in the premise; they stand there one after another; they are a clause of it (or
-    another constituent, where ``hypothesis_parses`` show that the hypothesis is no clause itself). The last needs
-    ``parses``, the premise's in Penn brackets, or a premise that our own templates could have made; without, or with
-    the parse of another sentence, it is None. ``faithful`` does as the scripts released with the paper: words are split
-    at white space, any constituent counts.
+    Lexical overlap: the premise has all words of the hypothesis. Subsequence: it has them as one uninterrupted
+    sequence. Constituent: they are a clause of the premise (or another constituent, where ``hypothesis_parses`` show
+    that the hypothesis is not a clause); this needs ``parses``, the premise's in Penn brackets, or a premise that our
+    templates can generate, and is None otherwise or for the parse of another sentence. ``faithful`` follows the scripts
+    released with the paper: words are split at white space, and any constituent counts.
     """
     given = (premise, hypothesis, parses, hypothesis_parses)
     _check(given)
@@ -123,10 +123,10 @@ def _heuristic_columns(
     *,
     faithful: bool,
 ) -> pl.DataFrame:
-    # The scripts released with HANS take what stands between white space: "slept.".
+    # The scripts released with HANS split at white space, so that "slept." with its full stop is a word.
     split = (lambda texts: texts.str.to_lowercase().str.extract_all(r"\S+")) if faithful else words
     run = subsequence(premises, hypotheses, split=split)
-    # Only what is a subsequence can be a constituent, and few pairs are.
+    # Only a subsequence can be a constituent, and few pairs are subsequences.
     rows = run.fill_null(False).arg_true()
     premise_trees = _trees(premises[rows], None if parses is None else parses[rows])
     hypothesis_trees: list[Tree | None] = [None] * len(rows)
@@ -143,7 +143,7 @@ def _heuristic_columns(
 
 
 def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
-    """The trees given, and for premises without one the tree of the template that could have made it."""
+    """The given trees; for premises without one, the tree of the template that could have generated it."""
     from acidtest.text.hans_templates import recogniser
 
     given = pl.repeat(None, len(premises), dtype=pl.String, eager=True) if parses is None else parses
@@ -154,7 +154,7 @@ def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
 
 
 def _known(parses: pl.Series, side: str) -> list[Tree | None]:
-    """The tree of each parse, None where there is none; broken brackets are counted in a warning."""
+    """The tree of each parse, None for a missing or invalid one; a warning counts the invalid ones."""
     parsed = [_tree(text) for text in parses]
     broken = [(text, problem) for text, problem in zip(parses, parsed, strict=True) if isinstance(problem, str)]
     if broken:
@@ -165,7 +165,7 @@ def _known(parses: pl.Series, side: str) -> list[Tree | None]:
 
 
 def _tree(text: str | None) -> Tree | str | None:
-    """The tree of some brackets, None without any, or what is wrong with them."""
+    """The tree of a parse, None for an empty one, or the error message for an invalid one."""
     try:
         return tree(text) if text else None
     except ValueError as error:
@@ -179,7 +179,7 @@ def _shown(text: str) -> str:
 def _is_constituent(
     premise: str, hypothesis: str, root: Tree, *, hypothesis_tree: Tree | None, faithful: bool
 ) -> bool | None:
-    """Whether the hypothesis is a part of the premise's tree; None when the tree is of another sentence."""
+    """Whether the hypothesis is a constituent of the premise's tree; None if the tree is of another sentence."""
     parts = phrases(root)
     if parts[-1][1] != alphanumerics(premise):
         return None

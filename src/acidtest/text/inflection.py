@@ -36,14 +36,14 @@ class VerbForms:
     participles: frozenset[str]
     bases: frozenset[str] = frozenset()
     known: bool = True
-    """False when the base form is not known, so that the verb is sought only as it is written."""
+    """False when the base form is not known, so that only the given form can be searched for."""
 
 
 def verb_forms(past: str, lemma: str = "") -> VerbForms:
     """The forms of a verb from its past tense, and from its base form when the past tense is irregular.
 
-    Where spelling leaves two base forms open (*invited*: invite, invit) the forms of both are given: one of them is no
-    word, and does no harm. Participles of irregular verbs are likewise all that could be one: *drove* has driven and
+    Where the spelling allows two base forms (*invited*: invite, invit) the forms of both are returned: the wrong one is
+    not a word and so never matches. Likewise, an irregular verb gets every possible participle: *drove* gets driven and
     droven.
     """
     bases = (lemma,) if lemma else _bases(past)
@@ -73,7 +73,7 @@ def _bases(past: str) -> tuple[str, ...]:
 
 
 def _stems(base: str) -> tuple[str, ...]:
-    """What -ed and -ing are put after: *stop* has stopp, *visit* has visit and (seen from its spelling) visitt."""
+    """The stems that -ed and -ing are added to: *stop* has stopp; *visit* has visit and, by its spelling, visitt."""
     if _SHORT.fullmatch(base):
         return (base + base[-1],)
     return (base, base + base[-1]) if _ONE_CONSONANT.fullmatch(base) else (base,)
@@ -102,7 +102,7 @@ def _third_person(base: str) -> str:
 
 
 def _irregular_participles(base: str, past: str) -> set[str]:
-    """All that could be the participle: given, eaten, broken, forgotten, hidden, sung, run, gone, taught."""
+    """Every possible participle, as in given, eaten, broken, forgotten, hidden, sung, run, gone, taught."""
     forms = {past, f"{base}n", f"{base}en", f"{base}ne", f"{past}n", f"{past}en", f"{past}{past[-1]}en"}
     if base.endswith("e"):
         forms.add(f"{base[:-1]}{base[-2:-1]}en")
@@ -114,16 +114,16 @@ def _irregular_participles(base: str, past: str) -> set[str]:
 
 
 def forms_by_slot(item: str, form: str, *, irregular: str = "") -> dict[str, str]:
-    """The forms of an item by the slot each fills, where ``form`` is what a word list calls it.
+    """The forms of an item by slot; ``form`` is its type in a word list, such as ``count`` or ``verb``.
 
-    ``irregular`` is its plural, ``-`` where it has none.
+    ``irregular`` is an irregular plural, or ``-`` for an item without plural.
     """
     if form in ("count", "noun"):
         before, space, last = item.rpartition(" ")
         several = {} if irregular == "-" else {"plural": irregular or before + space + plural(last)}
         return {"singular": item} | several
     if form == "verb":
-        # Of several words the first is the verb.
+        # In an expression of several words the first is the verb.
         verb, space, rest = item.partition(" ")
         forms = _irregular_verbs().get(verb) or _regular(verb)
         slots = ("base", "third", "gerund", "past", "participle")
@@ -161,9 +161,9 @@ def _irregular_verbs() -> dict[str, tuple[str, ...]]:
 
 
 def replace_span(text: str, start: int, end: int, *, word: str, like: str | None = None) -> str:
-    """The text with ``word`` in place of ``text[start:end]``; an article before it follows.
+    """The text with ``word`` in place of ``text[start:end]``; an *a* or *an* before it is adapted.
 
-    It is written with the capitals of what it replaces, or of ``like``.
+    The word is capitalised like the text it replaces, or like ``like``.
     """
     shaped = match_case(text[start:end] if like is None else like, word)
     before = text[:start]
@@ -174,14 +174,14 @@ def replace_span(text: str, start: int, end: int, *, word: str, like: str | None
 
 
 def match_case(model: str, word: str) -> str:
-    """The word with the capitals of another: none, the first letter, or all."""
+    """The word capitalised like ``model``: not at all, the first letter, or all letters."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
 
 
 def indefinite_article(word: str) -> str:
-    """*a* or *an*, as a word sounds."""
+    """*a* or *an*, by the sound a word begins with."""
     lower = word.lower()
     return "an" if _SOUNDED_VOWEL.match(lower) and not _SOUNDED_CONSONANT.match(lower) else "a"
 
@@ -200,7 +200,7 @@ def plural(noun: str) -> str:
 
 
 def compare_adjective(adjective: str, ending: str) -> str:
-    """The comparative (``er``) or superlative (``est``) of an adjective; with *more* or *most* where it is long."""
+    """The comparative (``er``) or superlative (``est``) of an adjective; long ones take *more* or *most*."""
     irregular = {"good": ("better", "best"), "bad": ("worse", "worst"), "far": ("farther", "farthest")}
     if adjective in irregular:
         return irregular[adjective][ending == "est"]
@@ -220,14 +220,14 @@ def compare_adjective(adjective: str, ending: str) -> str:
 
 @cache
 def _irregular_plurals() -> dict[str, str]:
-    """Nouns with the first form that WordNet lists as an exception, or the one people use: not *busses*, *octopi*."""
+    """Noun → irregular plural: WordNet's first exception, unless ``plurals.tsv`` has a commoner form than *octopi*."""
     rows = packaged_table("wordnet/exceptions.tsv").filter(pos="n").select("form", "bases")
     listed = {base: form for form, bases in reversed(rows.rows()) for base in bases.split() if form != base}
     return listed | dict(packaged_table("wordnet/plurals.tsv").iter_rows())
 
 
 def base_form_candidates(word: str, pos: str) -> list[str]:
-    """A lower-case word and what it may be a form of as a noun (n), verb (v), adjective (a) or adverb (r)."""
+    """A lower-case word and its possible base forms as a noun (n), verb (v), adjective (a) or adverb (r)."""
     bases = _exceptions().get((pos, word))
     if bases is None:
         bases = tuple(word.removesuffix(ending) + base for ending, base in _detachments(pos) if word.endswith(ending))
@@ -235,7 +235,7 @@ def base_form_candidates(word: str, pos: str) -> list[str]:
 
 
 def base_form_candidate_frame(words: pl.Series) -> pl.DataFrame:
-    """``candidates`` of many lower-case words at once: columns row, attempt, form and pos; null is every one."""
+    """``base_form_candidates`` of many words: columns row, attempt, form and pos; a null pos means any."""
     rows = pl.DataFrame({"word": words}).with_row_index("row").lazy()
     irregular = rows.join(_exception_table().lazy(), on="word")
     detached = [
@@ -257,7 +257,7 @@ def base_form_candidate_frame(words: pl.Series) -> pl.DataFrame:
 
 @cache
 def _detachments(pos: str) -> tuple[tuple[str, str], ...]:
-    """Endings and what stands there in the base form, in the order in which they are tried."""
+    """Endings and their replacements in the base form, in the order in which they are tried."""
     table = packaged_table("wordnet/detachments.tsv").filter(pl.col("pos") == pos)
     return tuple(table.select("ending", "base").iter_rows())
 
@@ -278,7 +278,7 @@ def _exception_table() -> pl.DataFrame:
 
 
 def inflect(lemma: str, pos: str, tag: str) -> str:
-    """A word of a part of speech (n, v, a, r or none) in the form that a Penn tag asks for."""
+    """The form of a word (``pos``: n, v, a, r or empty) that a Penn tag names."""
     slots = {"VB": "base", "VBP": "base", "VBZ": "third", "VBG": "gerund", "VBD": "past", "VBN": "participle"}
     if pos == "n" and tag == "NNS":
         return plural(lemma)

@@ -1,7 +1,7 @@
 """A column of texts as one array of bytes: its words, the letters that may be edited, and the leaves of its trees.
 
-Only the letters a–z may be edited, so that a text keeps its length: an é, a curly quote or a Chinese character stays in
-place. The same letters are found in the leaves of a text's tree, so that the tree can follow the change.
+Only the letters a–z may be edited, so that a text keeps its length in bytes: an é, a curly quote or a Chinese character
+stays as it is. Letters are aligned with the leaves of a text's tree, so that the tree can be edited in the same way.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import polars as pl
 CASE = np.uint8(0x20)
 """The bit in which a small letter differs from its capital."""
 
-# What a byte is, or belongs to. The first three make up words, the last two join them.
+# Kinds of the character that a byte belongs to. The first three make up words, the last two join them.
 _LETTER, _FOREIGN, _MARK, _OTHER, _STOP, _GLUE, _APOSTROPHE, _HYPHEN = range(8)
 _GLUES = "0123456789_@&/\\#"
-"""Letters that touch one of these are part of a number, a name or an address."""
+"""Letters next to one of these are part of a number, a name or an address."""
 _CLITICS = (b"ll", b"re", b"ve")
 
 Bytes = npt.NDArray[np.uint8]
@@ -33,17 +33,17 @@ _IS_LETTER = np.array([chr(byte).isalpha() and byte < 128 for byte in range(256)
 
 @dataclass(frozen=True)
 class WordSpans:
-    """The words of a column of texts that have two letters or more, and which of these may be edited."""
+    """The words of two or more letters in a column of texts, and which of their letters may be edited."""
 
     texts: PackedTexts
     editable: Mask
     starts: Places
     ends: Places
     bounds: Places
-    """Which words are a text's: from its bound to the next."""
+    """The words of text ``i`` have the numbers ``bounds[i]`` to ``bounds[i + 1]``, end excluded."""
 
     def within(self, rows: pl.Series, starts: pl.Series, ends: pl.Series) -> WordSpans:
-        """The same words where only some spans (characters of a row, none overlapping) may be edited."""
+        """The same words, but only some spans may be edited (character offsets in a row, not overlapping)."""
         steps = np.zeros(len(self.texts.data), dtype=np.int8)
         steps[self.texts.bytes_of(rows, starts)] += 1
         steps[self.texts.bytes_of(rows, ends)] -= 1
@@ -53,8 +53,8 @@ class WordSpans:
 def find_words(texts: pl.Series) -> WordSpans:
     """The words of a column of texts.
 
-    What a hyphen or an apostrophe joins is one word. A clitic (n't, 'll), a lone letter, and what touches a digit or is
-    part of an abbreviation or address (U.S., e.g., www.who.int) is not edited. A word of one letter is left out.
+    Parts joined by a hyphen or apostrophe are one word. Clitics (n't, 'll), lone letters, letters next to a digit and
+    parts of abbreviations or addresses (U.S., e.g., www.who.int) are not editable. Words of one letter are left out.
     """
     column = pack_texts(texts)
     signs = _Signs(column.data)
@@ -66,7 +66,7 @@ def find_words(texts: pl.Series) -> WordSpans:
     inside[1:-1] &= inside[:-2] | inside[2:]
     bounds = counts_before(inside[1:] > inside[:-1], column.starts - 1)
     starts, ends = runs(inside)
-    # A stretch goes on until its word ends or a joint comes.
+    # A stretch ends where its word ends or at the next joint.
     stops, begins = np.append(joints, len(inside)), np.append(0, rests)
     head_ends = np.minimum(ends[np.searchsorted(ends, heads)], stops[np.searchsorted(stops, heads)])
     tail_starts = np.maximum(starts[np.searchsorted(starts, tails) - 1], begins[np.searchsorted(begins, tails) - 1])
@@ -75,12 +75,12 @@ def find_words(texts: pl.Series) -> WordSpans:
 
 
 class _Signs:
-    """The signs beside stretches of letters: few, and all that is to be known of the stretches is decided there."""
+    """The signs (digits, periods, apostrophes, hyphens …) beside stretches of letters: they decide what is editable."""
 
     def __init__(self, data: Bytes) -> None:
         self.data, self.kinds = data, _kinds(data)
         self.letters: Mask = self.kinds <= _MARK
-        # One more where a letter follows: a period, which is one of the signs there only, is then above the others.
+        # Adding 1 where a letter follows lifts a period above _STOP there only: elsewhere it is not a sign.
         signs = np.flatnonzero(self.kinds[:-1] + self.letters[1:] > _STOP)
         self.before = signs[self.letters[signs + 1]]
         """The last bytes of signs right before a stretch."""
@@ -88,18 +88,18 @@ class _Signs:
         """The first bytes of signs right after a stretch."""
 
     def _beyond(self, signs: Places) -> Places:
-        """What comes after signs; a curly apostrophe is three bytes."""
+        """The first byte after each sign; a curly apostrophe has three bytes."""
         return signs + np.where(self.data[signs] < 0x80, 1, 3)
 
     def joints(self) -> tuple[Places, Places]:
-        """The apostrophes and hyphens between two stretches that are one word, and where the second stretches start."""
+        """The apostrophes and hyphens that join two stretches into one word, and the starts of the second stretches."""
         joints = self.after[self.kinds[self.after] >= _APOSTROPHE]
         rests = self._beyond(joints)
         joins = self.letters[rests]
         return joints[joins], rests[joins]
 
     def editable(self) -> Mask:
-        """Which bytes are letters that may be edited, unless the stretch they are in is barred."""
+        """Which bytes are letters that may be edited, before ``uneditable_stretches`` are excluded."""
         kinds, letters = self.kinds, self.letters
         editable: Mask = kinds == _LETTER
         # A letter and the accent that follows it are one character.
@@ -115,7 +115,7 @@ class _Signs:
         return editable
 
     def uneditable_stretches(self) -> tuple[Places, Places]:
-        """Clitics and parts of abbreviations, addresses and names with digits: where some start, where others end."""
+        """Clitics, parts of abbreviations and addresses, names with digits: the starts of some, the ends of others."""
         kinds, before, after, letters = self.kinds, self.before, self.after, self.letters
         # "U.S.", "a.m.", "who.int": a period with letters on both sides.
         stops = before[(kinds[before] == _STOP) & letters[before - 1]]
@@ -129,7 +129,7 @@ class _Signs:
 
 
 def _kinds(data: Bytes) -> Bytes:
-    """What each byte is, or belongs to."""
+    """The kind of the character that each byte belongs to."""
     table = bytes(_kind(chr(byte)) if byte < 0x80 else _OTHER for byte in range(256))
     kinds = np.frombuffer(bytearray(data).translate(table), dtype=np.uint8)
     beyond = np.flatnonzero(data >= 0x80)
@@ -151,18 +151,18 @@ def _kind(character: str) -> int:
 
 @dataclass(frozen=True)
 class PackedTexts:
-    """Texts one after the other, line ends around each: every byte has neighbours, and no word runs into the next."""
+    """Texts concatenated with line ends around each, so that no word runs into the next text."""
 
     data: Bytes
     starts: Places
     ends: Places
 
     def texts(self, rows: Places, data: Bytes | None = None) -> pl.Series:
-        """The texts of some rows; ``data`` is that of this column after a change that kept every length."""
+        """The texts of some rows, from ``data`` if given: this column after edits that kept every length."""
         return slices(self.data if data is None else data, self.starts[rows], self.ends[rows])
 
     def bytes_of(self, rows: pl.Series, characters: pl.Series) -> Places:
-        """Where a character, counted from the start of its text, stands among the bytes."""
+        """The byte position of each character, given by its row and its offset in that text."""
         begins = np.flatnonzero((self.data & 0xC0) != 0x80)
         first = np.searchsorted(begins, self.starts)
         places: Places = begins[first[rows.to_numpy()] + characters.to_numpy()]
@@ -173,21 +173,21 @@ def pack_texts(texts: pl.Series) -> PackedTexts:
     """A column of texts as bytes; null is packed as an empty text."""
     texts = texts.fill_null("") if texts.has_nulls() else texts
     lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
-    # Code that reads words looks four bytes beyond their end.
+    # ``_Signs`` looks up to four bytes beyond the end of a word.
     joined = b"\n%b%b" % (texts.str.join("\n").cast(pl.Binary).item(), b"\n" * 4)
     ends = np.cumsum(lengths + 1)
     return PackedTexts(np.frombuffer(joined, dtype=np.uint8), ends - lengths, ends)
 
 
 def slices(data: Bytes, starts: Places, ends: Places) -> pl.Series:
-    """The pieces of a text between pairs of places."""
+    """The pieces of ``data`` from each start to its end, as strings."""
     whole = pl.lit(pl.Series([data.tobytes()]))
     pieces = pl.DataFrame({"start": starts, "length": ends - starts})
     return pieces.select(whole.bin.slice("start", "length").cast(pl.String).alias("")).to_series()
 
 
 def runs(mask: Mask) -> tuple[Places, Places]:
-    """Where stretches of true values start and end; the first and the last value are false."""
+    """Starts and ends of the stretches of true values; the first and last value must be false."""
     edges = np.flatnonzero(mask[1:] != mask[:-1])
     edges += 1
     return edges[::2], edges[1::2]
@@ -195,7 +195,7 @@ def runs(mask: Mask) -> tuple[Places, Places]:
 
 def counts_before(mask: Mask, places: Places) -> Places:
     """How many values are true before each place."""
-    # Eight values are one byte: a third of the time of a search among the places of all true values.
+    # With eight values packed in a byte this takes a third of the time of a binary search among the true values.
     bits = np.packbits(mask, bitorder="little")
     upto = np.cumsum(np.bitwise_count(bits), dtype=np.int64)
     at = places >> 3
@@ -204,7 +204,7 @@ def counts_before(mask: Mask, places: Places) -> Places:
 
 
 def positions_between(starts: Places, ends: Places) -> Places:
-    """All places in some stretches."""
+    """All positions from each start to its end (excluded), one stretch after another."""
     lengths = ends - starts
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
@@ -216,12 +216,12 @@ class AlignedLeaves:
 
     trees: PackedTexts
     known: Mask
-    """Whether the leaves of a tree have the letters of its text, no more, no fewer and none respelt."""
+    """Whether the leaves of each tree have exactly the letters of its text."""
     in_text: Places
     in_tree: Places
 
     def rewritten(self, changed: Bytes, rows: Places) -> pl.Series:
-        """The trees of some rows after letters of the texts were changed; null where the letters were not the same."""
+        """The trees of some rows with the changed letters of their texts; null where tree and text did not match."""
         data = self.trees.data.copy()
         data[self.in_tree] = changed[self.in_text]
         known = pl.Series(self.known[rows])
@@ -229,8 +229,8 @@ class AlignedLeaves:
 
 
 def align_leaves(trees: pl.Series, texts: PackedTexts) -> AlignedLeaves:
-    """A column of trees beside that of their texts: treebanks part and quote (do n't, ``), but letters are the same."""
-    # "(" is written -LRB- in a tree: letters that are not in the text. What stands for them here is as long.
+    """Align trees with their texts by letters, which are the same even where treebanks split or quote (do n't, ``)."""
+    # Trees write "(" as -LRB-, letters that the text does not have: replace them by as many digits.
     bare = pack_texts(trees.str.replace_all(r"-[LR][CRS]B-", "-000-"))
     tree_letters, text_letters = _leaf_letters(bare.data), _IS_LETTER[texts.data]
     in_tree, in_text = np.flatnonzero(tree_letters), np.flatnonzero(text_letters)
@@ -246,7 +246,7 @@ def align_leaves(trees: pl.Series, texts: PackedTexts) -> AlignedLeaves:
 
 
 def _leaf_letters(data: Bytes) -> Mask:
-    """Which bytes are letters of leaves: a label follows its bracket at once, a leaf does not."""
+    """Which bytes are letters of leaves; a label, unlike a leaf, directly follows an opening bracket."""
     inside = ~_APART[data]
     starts, ends = runs(inside)
     letters: Mask = _IS_LETTER[data]

@@ -1,5 +1,5 @@
-"""The tags words may have by themselves: from the lexicon of Brill's tagger as textblob carries it, our own words, the
-shapes of unknown words, and related forms in the lexicon (what is *lighted* can *light*).
+"""The tags that words may have regardless of context, from the lexicon of Brill's tagger (shipped with textblob), our
+own word list, the shapes of unknown words, and related forms in the lexicon (*lighted* implies a verb *light*).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from acidtest.text.tag_rules import NUMBER, Masks, Tags, tag_mask
 from acidtest.text.tokens import Flags
 
 LEXICON, CONTEXT = "en-lexicon.txt", "en-context.txt"
-"""Files of textblob."""
+"""Files of textblob: the lexicon, and the rules that depend on context."""
 
 
 @dataclass(frozen=True)
 class Readings:
-    """The tag of each of some words by itself, and the tags it may have as one bit each."""
+    """The most likely tag of each word regardless of context, and all tags it may have, one bit each."""
 
     tag: Tags
     may: Masks
 
 
 def readings(words: pl.Series, *, initial: bool) -> Readings:
-    """What each of some words is, within a sentence or as its first word, where a capital says little."""
+    """The readings of each word inside a sentence, or as its first word (``initial``), where a capital says little."""
     rows, known = _lexicon()
     shape = _readings_by_shape(words)
     # The row of each word in the lexicon, -1 where it has none.
@@ -44,7 +44,7 @@ def readings(words: pl.Series, *, initial: bool) -> Readings:
     shouted = words.str.contains(r"^\p{Lu}{2,}$").to_numpy()
     proper = np.isin(known.tag, [NUMBER["NNP"], NUMBER["NNPS"]])
     common = (low >= 0) & ~proper[low]
-    # "US" is a country also as first word; "MEN" is in no list and means men.
+    # "US" is the country even as first word; "MEN", which the lexicon does not have, means "men".
     use_low = common & (~capital | (initial & ~shouted) | (shouted & (exact < 0)))
     use_exact = (exact >= 0) & capital & ~use_low
     by_shape = np.isin(shape.tag, [NUMBER["RB"], NUMBER["VBG"]]) & initial & (words.str.len_chars().to_numpy() > 6)
@@ -59,19 +59,19 @@ def readings(words: pl.Series, *, initial: bool) -> Readings:
 
 
 def textblob_lines(name: str) -> list[str]:
-    """The lines of a file that textblob carries, without comments."""
+    """The lines of a file of textblob, without comments and empty lines."""
     lines = _textblob_file(name).decode("utf-8").splitlines()
     return [line for line in lines if line.strip() and not line.startswith(";;;")]
 
 
 def lexicon_digest() -> str:
-    """A short digest of what is taken from textblob."""
+    """A short digest of the files taken from textblob."""
     content = b"".join(_textblob_file(name) for name in (LEXICON, CONTEXT)).replace(b"\r\n", b"\n")
     return blake2b(content, digest_size=4).hexdigest()
 
 
 def _textblob_file(name: str) -> bytes:
-    # Found without importing textblob, which would take a second and load NLTK.
+    # Importing textblob would take a second and load NLTK.
     spec = find_spec("textblob")
     if spec is None or not spec.submodule_search_locations:
         raise AcidtestError("the light tagger needs textblob; install it with: pip install textblob")
@@ -79,7 +79,7 @@ def _textblob_file(name: str) -> bytes:
 
 
 def _readings_by_shape(words: pl.Series) -> Readings:
-    """Words that are in no list: the first shape that fits says what they may be, most often the first of these."""
+    """The readings of unknown words: the first shape that fits gives their tags, the most likely one first."""
     tag, may = np.zeros(len(words), np.uint8), np.zeros(len(words), np.uint64)
     for shape, tags in packaged_table("tagging/shapes.tsv").iter_rows():
         fits = (may == 0) & words.str.contains(shape).to_numpy()
@@ -89,9 +89,9 @@ def _readings_by_shape(words: pl.Series) -> Readings:
 
 @cache
 def _lexicon() -> tuple[dict[str, int], Readings]:
-    """The row of each listed word, and the readings in these rows."""
+    """The row of each word of the lexicon, and the readings by row."""
     cells = [line.split(" ")[:2] for line in textblob_lines(LEXICON)]
-    # A word without letters is tagged by its shape; Twitter's "2" for "to" would be wrong everywhere else.
+    # A word without letters is tagged by its shape: the lexicon has Twitter's "2" for "to", which is wrong elsewhere.
     listed = {word: tag for word, tag in cells if tag in NUMBER and any(map(str.isalpha, word))}
     packaged = dict(packaged_table("tagging/words.tsv").select("word", "tags").iter_rows())
     listed |= {word: tags.split()[0] for word, tags in packaged.items()}
@@ -105,19 +105,19 @@ def _lexicon() -> tuple[dict[str, int], Readings]:
 
 
 def related_tags(words: pl.Series, tag: Tags) -> Masks:
-    """The tags that each word of a lexicon may have beside its own, one bit each."""
+    """The further tags that each word of a lexicon may have, judging by related words, one bit each."""
 
     def are(*tags: str) -> Flags:
         return np.isin(tag, [NUMBER[name] for name in tags])
 
     def have(forms: Iterable[pl.Series], among: Flags) -> Flags:
-        """Which words have a form that is one of some words of the lexicon."""
+        """Which words have one of their forms among the flagged words of the lexicon."""
         listed = words.filter(pl.Series(among)).implode()
         flags: Flags = np.any([form.is_in(listed).to_numpy() for form in forms], axis=0)
         return flags
 
     def with_ending(ending: str) -> list[pl.Series]:
-        """Each word with an ending as it would be spelled: walk–walking, bake–baking, stop–stopping, try–tried."""
+        """Each word with an ending in every possible spelling: walk–walking, bake–baking, stop–stopping, try–tried."""
         bare, twice = words.str.replace("e$", ""), words + words.str.slice(-1)
         return [stem + ending for stem in (words, bare, twice, words.str.replace("([^aeiou])y$", "${1}i"))]
 

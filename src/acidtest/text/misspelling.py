@@ -1,7 +1,7 @@
-"""Misspelling words of texts on purpose, and finding words that are misspelt.
+"""Misspells words of texts on purpose, and finds misspelt words.
 
 An edit swaps two neighbouring letters, or replaces a letter by the key beside it, on the bytes of a whole column at
-once. A word counts as misspelt if it is in no list and one slip away from a word in use.
+once. A word counts as misspelt if no word list has it and one edit makes it a word in use.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class MisspeltTexts:
     spans: WordSpans
     rows: Places
     data: Bytes
-    """All texts, in the places of the original ones."""
+    """The bytes of all texts after the edits, at their original positions."""
     chosen: Places
-    """Numbers of the words that were edited, one line for each edit, in the order of the text."""
+    """Numbers of the edited words: a row for each edit, a column for each text; in the order of the text."""
 
     @property
     def texts(self) -> pl.Series:
@@ -53,12 +53,12 @@ class MisspeltTexts:
 
     @property
     def words(self) -> pl.Series:
-        """The words before, with a space between them."""
+        """The edited words of each text before the edits, separated by spaces."""
         return self._listed(self.spans.texts.data)
 
     @property
     def misspellings(self) -> pl.Series:
-        """What became of the words."""
+        """The same words after the edits."""
         return self._listed(self.data)
 
     def _listed(self, data: Bytes) -> pl.Series:
@@ -70,10 +70,10 @@ class MisspeltTexts:
 def misspell(
     spans: WordSpans, edit: Edit, *, rows: U64, draws: Draws, slot: str = "", edits: int = 1, nonwords: bool = False
 ) -> MisspeltTexts:
-    """The texts in which as many words as ``edits`` can be misspelt, each of these words once.
+    """Texts with ``edits`` words misspelt, one edit in each; texts with fewer editable words are left out.
 
-    Every such word is as likely as any other, and so is every place in it. ``rows`` are the keys of the texts.
-    ``nonwords``: what comes out is no English word.
+    Every editable word is equally likely, and so is every editable place in it. ``rows`` are the keys of the texts for
+    ``draws``. With ``nonwords`` no edit yields an English word.
     """
     ways = _nonword_ways(spans, edit) if nonwords else None
     may = _editable_letters(spans.texts.data, spans.editable, edit) if ways is None else ways != 0
@@ -92,13 +92,13 @@ def misspell(
         chosen[number] = choices.words[choices.bounds[kept] + ranks[number]]
         place = choices.draw_places(chosen[number], letter)
         has = _ways(changed[place], edit) if ways is None else ways[place]
-        # Where both are open a bit decides that had no say in the word.
+        # If both keys are possible, a bit decides that was not used to choose the word.
         _edit(changed, place, np.where(has == 3, word & np.uint64(1), has >> 1).astype(np.intp), edit)
     return MisspeltTexts(spans, kept, changed, np.sort(chosen, axis=0))
 
 
 def is_english(candidates: pl.Series) -> pl.Series:
-    """Whether each lower-case word is an English one: in WordNet in any of its forms, or a function word."""
+    """Whether each lower-case word is English: WordNet has it in some form, or it is a function word."""
     known = wordnet().base_form_frame(candidates)["word"]
     return candidates.is_in(pl.concat([known, function_words()["word"]]).implode())
 
@@ -109,10 +109,10 @@ def function_words() -> pl.DataFrame:
 
 
 class _Choices:
-    """The words that can be misspelt where some bytes may be edited: those of a text from its bound to the next."""
+    """The words with a byte that may be edited; those of text ``i`` lie from ``bounds[i]`` to ``bounds[i + 1]``."""
 
     def __init__(self, spans: WordSpans, may: Mask) -> None:
-        # Nearly all words are known by their first letter.
+        # For nearly all words the first letter may be edited; only the others are searched.
         has = may[spans.starts]
         rest = np.flatnonzero(~has)
         if len(rest):
@@ -123,10 +123,10 @@ class _Choices:
         self._spans, self._may = spans, may
 
     def draw_places(self, words: Places, bits: U64) -> Places:
-        """A place in each word."""
+        """A random editable place in each word."""
         starts, ends = self._spans.starts[words], self._spans.ends[words]
         places = starts + _draw_below(ends - starts, bits)
-        # Where it is none of those that can be edited the other half of the bits decides among these.
+        # If that place cannot be edited, the other half of the bits chooses among those that can.
         missed = np.flatnonzero(~self._may[places])
         if len(missed):
             starts, ends, bits = starts[missed], ends[missed], bits[missed] << np.uint64(32)
@@ -160,7 +160,7 @@ def _ways(letters: Bytes, edit: Edit) -> Bytes:
 
 
 def _edit(data: Bytes, places: Places, ways: npt.NDArray[np.intp], edit: Edit) -> None:
-    """Edit some letters; where a word has capitals it still has them."""
+    """Edit some letters in place; capitals stay where they were."""
     if edit == "keyboard":
         data[places] = _neighbours()[ways, data[places]]
         return
@@ -170,7 +170,7 @@ def _edit(data: Bytes, places: Places, ways: npt.NDArray[np.intp], edit: Edit) -
 
 
 def _nonword_ways(spans: WordSpans, edit: Edit) -> Bytes:
-    """How each letter can be edited without giving an English word; a word that occurs often is looked up once."""
+    """How each letter can be edited without yielding an English word, as bits; each distinct word is looked up once."""
     data, editable = spans.texts.data, spans.editable
     starts, ends = runs(editable)
     different, number = number_distinct(slices(np.where(editable, data | CASE, data), starts, ends))
@@ -205,8 +205,8 @@ def misspelt_words(texts: pl.Series) -> pl.Series:
     """The words of each text that are misspelt, with what they may stand for: a list such as ``["recieve (receive)"]``.
 
     A word is misspelt when it is neither in WordNet in any form nor a function word, and becomes a word in use when one
-    letter is added, left out or changed, or two are swapped. What has a capital (a name), a digit, an apostrophe or a
-    hyphen is not looked at.
+    letter is added, left out or changed, or two are swapped. Words with a capital (names), digit, apostrophe or hyphen
+    are not checked.
     """
     tokens = texts.cast(pl.String).str.extract_all(r"[\p{L}\p{N}_@'’\-./]*[\p{L}\p{N}]")
     tokens = tokens.list.unique(maintain_order=True)
@@ -217,8 +217,8 @@ def misspelt_words(texts: pl.Series) -> pl.Series:
 
 
 def _slips(words: pl.Series) -> pl.DataFrame:
-    """The misspelt words among some different ones: columns word and named."""
-    # Words in use that WordNet 3.0 has not: colloquial ones, and newer than it.
+    """The misspelt words among distinct words: columns word and named, such as ``recieve (receive)``."""
+    # Words in use that WordNet 3.0 does not have because they are colloquial or newer.
     newer = packaged_table("typology/known_words.tsv")["word"]
     functional = set(function_words()["word"])
     unknown = words.filter(~is_english(words) & ~words.is_in(newer.implode())).sort()
@@ -241,7 +241,7 @@ def _in_use(words: pl.Series) -> pl.DataFrame:
 
 
 def _edits(word: str, functional: Collection[str]) -> list[str]:
-    """What a word may have been before a slip: swapped letters first, then one more, one less, another."""
+    """The words one edit away: first two letters swapped, then one added, one left out, one changed."""
     splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     swapped = [left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1]
     # Short words are one letter away from too many others.

@@ -1,9 +1,9 @@
-"""Where a noun may be replaced by a wider one without a true sentence turning false, and why other places are not so.
+"""Finds where a noun may be replaced by a wider one without making a true sentence false, and the reasons elsewhere.
 
-A place is known to be upward monotone where its noun stands alone (no compound, no list, no adjective but a colour)
-with an article, or is what a verb or preposition governs, in a text without negation, question, condition,
-modality, belief, quantifier, number, measure, comparison or boundary in time. There a hyponym entails its hypernym, and
-a hypernym says nothing of which of its hyponyms is meant. Nothing is said of any other place.
+A place counts as upward monotone if its noun stands alone (no compound, no list, no adjective but a colour) with an
+article, or is governed by a verb or preposition, in a text without negation, question, condition, modality, belief,
+quantifier, number, measure, comparison or time boundary. There a noun entails its hypernym and is neutral to its
+hyponyms. Any other place may be upward monotone or not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DENIALS = (
     r"void|devoid|empty|deserted|lack(?:s|ed|ing)?|avoid(?:s|ed|ing)?|free (?:of|from))\b"
 )
 _OF_ONE_KIND = r"(?i)\b(?:bark|meow|purr|neigh|moo|bleat|quack|chirp|gallop|trot|hatch|saddle)(?:s|ed|ing|d)?\b"
-"""Words that only one kind of thing goes with: an animal that barks is a dog."""
+"""Words used of one kind of thing only: an animal that barks is a dog."""
 _BOUNDARIES = ("before", "after", "since", "until", "till")
 _COMMON_NOUNS = ("NN", "NNS")
 
@@ -35,8 +35,8 @@ _COMMON_NOUNS = ("NN", "NNS")
 def upward_places(sentences: Sentences, starts: pl.Series) -> pl.DataFrame:
     """For the noun that begins at a character of each text: ``doubt`` and ``kind``.
 
-    ``doubt`` is the first reason why the place may not be upward monotone, null where it is. ``kind`` is how the noun
-    stands there: ``one`` with *a*, ``known`` with *the*, ``plural``, or ``bare``.
+    ``doubt`` is the first reason why the place may not be upward monotone, null if there is none. ``kind`` is the
+    noun's form there: ``one`` with *a*, ``known`` with *the*, ``plural``, or ``bare``.
     """
     texts = sentences.texts
     tokens = sentences.frame.select("text", pl.col("start").cast(pl.Int64)).with_row_index("first")
@@ -51,7 +51,7 @@ def upward_places(sentences: Sentences, starts: pl.Series) -> pl.DataFrame:
     around = Neighbours(sentences, places)
     kind = _kinds(around, plural)
     compared = sentences.frame.filter(pl.col("tag").is_in(["JJR", "JJS", "RBR", "RBS"]))["text"].unique()
-    # "The people are adults" may be no children.
+    # In "the people are adults" the people cannot be children.
     noun = around.tag(2).is_in(_COMMON_NOUNS) | ((around.tag(2) == "DT") & around.tag(3).is_in(_COMMON_NOUNS))
     is_classed = around.word(1).is_in(["is", "are", "was", "were"]) & noun
     reasons = {
@@ -72,12 +72,12 @@ def upward_places(sentences: Sentences, starts: pl.Series) -> pl.DataFrame:
 
 
 def _doubts_about_the_noun(around: Neighbours, kind: pl.Series) -> dict[str, pl.Series]:
-    """Reasons that lie in the noun and the words right beside it, in the order in which they count."""
+    """Reasons found in the noun and the words next to it, in the order in which they count."""
     # "An official boxing match".
     boxing = (around.tag(1) == "VBG") & around.tag(2).is_in(_COMMON_NOUNS) & (kind == "one")
     # "A baby blue uniform".
     modifies = (around.tag(1) == "JJ") | ((around.tag(1) == "VBG") & (kind == "bare")) | boxing
-    # Anything but a colour between the noun and its article or what governs it.
+    # A word other than a colour between the noun and its article or governor.
     described = around.tag(-1).is_in(["JJ", "VBN", "VBG", "VBD", "RB", "NN", "NNS", "FW"])
     described &= ~_is_colour(around.word(-1))
     governs = around.tag(-1).is_in(["VBG", "VBD", "VBN"]) & (around.governor_word() == around.word(-1))
@@ -94,11 +94,11 @@ def _doubts_about_the_noun(around: Neighbours, kind: pl.Series) -> dict[str, pl.
 def _doubts_about_the_governor(
     sentences: Sentences, around: Neighbours, kind: pl.Series, *, text: Places, plural: pl.Series
 ) -> dict[str, pl.Series]:
-    """Reasons that lie in what governs the noun, its owner or its article, in the order in which they count."""
+    """Reasons found in the noun's governor, owner or article, in the order in which they count."""
     governor, tag = around.governor_word(), sentences.tags(around.governor(), of=text)
     habit = tag.is_in(["VBZ", "VBP", "VB"]) & ~governor.is_in(_BEING)
     return {
-        # "Their instructor" is hardly "their person".
+        # Nobody says "their person" for "their instructor".
         "owned": around.tag(-1).is_in(["POS", "PRP$"]) | around.tag(-2).is_in(["POS", "PRP$"]),
         "without an article": (kind == "bare") & (governor == ""),
         "said of all": (kind == "plural") & (around.tag(-1) != "DT") & (governor.is_in(["", ",", "."]) | habit),
@@ -110,9 +110,9 @@ def _doubts_about_the_governor(
 
 
 def reveals_sex(texts: pl.Series, words: pl.Series, others: pl.Series) -> pl.Series:
-    """Whether another word of a text reveals somebody's sex, where one of two words for that person does so too.
+    """Whether a text has another word that reveals a sex, and ``words`` or ``others`` for that row reveals one too.
 
-    *A person and her dog* may be no man, and is a woman to most readers.
+    In *a person and her dog*, *person* cannot become *man*, and most readers already think of a woman.
     """
     revealing = word_list("telling sex")
     rows = zip(texts.str.to_lowercase().str.extract_all(r"[\p{L}.]+"), words, others, strict=True)
@@ -124,7 +124,7 @@ def reveals_sex(texts: pl.Series, words: pl.Series, others: pl.Series) -> pl.Ser
 
 
 def fits_beside(kind: pl.Series, other: pl.Series) -> pl.Series:
-    """Whether a noun that stands as ``other`` somewhere can stand as ``kind``: *food* is no *a food*."""
+    """Whether a noun found in the form ``other`` can be used in the form ``kind``: *food* cannot become *a food*."""
     countable = kind.is_in(["one", "plural", "known"]) & other.is_in(["one", "plural"])
     return countable | ((kind == other) & kind.is_in(["known", "bare"]))
 

@@ -1,7 +1,7 @@
-"""How often words stand in a training set: two across premise and hypothesis, or one anywhere in an example.
+"""Counts words in a training set: pairs across premise and hypothesis, or single words anywhere in an example.
 
-The training set is read once, in pieces. Words are whole, in lower case and split as treebanks split them; an option
-counts their inflections too, so that *hotter* counts as *hot*. A word that might be a form of two counts for both.
+The training set is read once, in batches. Words are whole tokens in lower case, split as in treebanks; an option
+also counts inflected forms, so that *hotter* counts as *hot*. A form of two words counts for both.
 
 The polarity of a pair of words is the label that a training set ties to it (Sanchez, Mitchell and Riedel 2018, section
 5.5): the most frequent class of the examples that hold the ordered pair, ``none`` for a pair that no example holds;
@@ -30,7 +30,7 @@ CONTRADICTION = "contradiction"
 
 Codes = npt.NDArray[np.int64]
 
-# Pieces smaller than this are put together: taking texts apart costs a little for each piece.
+# Smaller batches are combined: tokenising has a fixed cost per batch.
 _ROWS = 1 << 15
 
 UNSEEN = "none"
@@ -40,12 +40,12 @@ _BASES = ("premise_base", "hypothesis_base")
 _NAMES = tuple(TIE.join(label for bit, label in enumerate(LABELS) if mask >> bit & 1) or UNSEEN for mask in range(8))
 
 CATEGORIES = tuple(sorted(_NAMES, key=lambda name: (name == UNSEEN, name.count(TIE), _NAMES.index(name))))
-"""Every polarity there is: the three labels, the four ties, none."""
+"""Every possible polarity: the three labels, the four ties, none."""
 
 
 @dataclass(frozen=True)
 class PairCounts:
-    """For each pair of words the contradictions it stands in, null for several words; and all there are."""
+    """The number of contradictions that contain each word pair, null if a side has several words; ``rows``: of all."""
 
     counts: pl.Series
     rows: int
@@ -53,7 +53,7 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """For each pair of words the examples of each label it stands in, null for several words; and all there are."""
+    """The number of examples of each label that contain each word pair, null if a side is several words; and of all."""
 
     counts: pl.DataFrame
     rows: Mapping[str, int]
@@ -61,7 +61,7 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class WordCounts:
-    """For each word the examples that hold it, null for several words; and how many examples there are."""
+    """The number of examples that contain each word, null for several words; and of all examples."""
 
     words: pl.Series
     counts: pl.Series
@@ -79,12 +79,12 @@ class WordCounts:
 
     @property
     def rarest(self) -> tuple[str, int] | None:
-        """The word in the fewest examples, the first of several in the alphabet, with its count."""
+        """The word in the fewest examples, with its count; of several, the alphabetically first."""
         return self._distinct.row(0) if self._distinct.height else None
 
     @property
     def commonest(self) -> tuple[str, int] | None:
-        """The word in most examples, with its count."""
+        """The word in most examples, with its count; of several, the alphabetically last."""
         return self._distinct.row(-1) if self._distinct.height else None
 
     @cached_property
@@ -94,10 +94,10 @@ class WordCounts:
 
 
 def pair_counts(pairs: pl.DataFrame, train: Suite, *, directed: bool = True, inflections: bool = False) -> PairCounts:
-    """How many contradictions hold the words of each pair, the first two columns, across premise and hypothesis.
+    """How many contradictions contain each word pair (the first two columns) across premise and hypothesis.
 
     ``directed``: the first word in the premise and the second in the hypothesis, as in Glockner et al. (2018), section
-    5.3; else either in either. An example counts once, however often it holds them.
+    5.3; otherwise in either order. An example counts once, however often it contains them.
     """
     totals = label_counts(pairs, train, labels=(CONTRADICTION,), directed=directed, inflections=inflections)
     rows = totals.rows[CONTRADICTION]
@@ -116,7 +116,7 @@ def label_counts(
     directed: bool = True,
     inflections: bool = False,
 ) -> LabelCounts:
-    """How many examples of each label hold the words of each pair, as ``pair_counts`` does for contradictions.
+    """How many examples of each label contain each word pair, as ``pair_counts`` does for contradictions.
 
     The training set is read once, whatever the number of pairs. Rows with other labels are skipped.
     """
@@ -140,7 +140,7 @@ def label_counts(
         both = premise.join(hypothesis, on="text", suffix="_other")
         pair_codes = known.pairs(both["word"].to_numpy(), both["word_other"].to_numpy(), directed=directed)
         is_wanted = _among_sorted(pair_codes, wanted)
-        # "Hot and cold" before "cold and hot" is one example of the unordered pair, not two.
+        # Premise "hot and cold" with hypothesis "cold and hot" is one example of the unordered pair, not two.
         once = pl.DataFrame({"text": both["text"].to_numpy()[is_wanted], "pair": pair_codes[is_wanted]}).unique()
         which = np.searchsorted(wanted, once["pair"].to_numpy())
         cells = which * len(labels) + label[once["text"].to_numpy()]
@@ -154,7 +154,7 @@ def label_counts(
 
 
 def word_counts(words: pl.Series, train: Suite, *, inflections: bool = False) -> WordCounts:
-    """How many examples hold each word, in the premise or in the hypothesis (Glockner et al. 2018, section 3.1)."""
+    """How many examples contain each word, in premise or hypothesis (Glockner et al. 2018, section 3.1)."""
     lower = words.cast(pl.String).str.to_lowercase()
     known = _CountedWords.of(lower)
     counts, rows = np.zeros(len(known.words), dtype=np.int64), 0
@@ -176,7 +176,7 @@ def word_counts(words: pl.Series, train: Suite, *, inflections: bool = False) ->
 
 @dataclass(frozen=True)
 class _CountedWords:
-    """The different words to count, by number; expressions of several words are not counted."""
+    """The distinct words to count, numbered by row; expressions of several words are not counted."""
 
     words: pl.Series
 
@@ -198,7 +198,7 @@ class _CountedWords:
         return np.asarray(first * len(self.words) + second, dtype=np.int64)
 
     def mentions(self, texts: pl.Series, *, only: Codes | None = None, inflections: bool) -> pl.DataFrame:
-        """Which words (of those in ``only``) stand in which text, each once: columns text and word, as numbers."""
+        """Which words (of those in ``only``) occur in which text, each once: columns text and word, as numbers."""
         tokens = tokenise(texts)
         forms = self._forms(tokens.words.str.to_lowercase(), inflections=inflections)
         if only is not None:
@@ -217,7 +217,7 @@ class _CountedWords:
 
 
 def _among_sorted(codes: Codes, wanted: Codes) -> npt.NDArray[np.bool_]:
-    """Which codes are among the wanted, which are in order; quicker than ``np.isin`` where these are few."""
+    """Whether each code is in ``wanted``, which is sorted; faster than ``np.isin`` where these are few."""
     if not len(wanted):
         return np.zeros(len(codes), dtype=np.bool_)
     place = np.minimum(np.searchsorted(wanted, codes), len(wanted) - 1)
@@ -225,7 +225,7 @@ def _among_sorted(codes: Codes, wanted: Codes) -> npt.NDArray[np.bool_]:
 
 
 def _visit_large_batches(frame: pl.LazyFrame, count: Callable[[pl.DataFrame], None]) -> None:
-    """Show a frame to a function in pieces of a good size."""
+    """Call ``count`` on batches of a frame, each of at least ``_ROWS`` rows but the last."""
     batches: list[pl.DataFrame] = []
 
     def add(batch: pl.DataFrame) -> None:
@@ -240,16 +240,16 @@ def _visit_large_batches(frame: pl.LazyFrame, count: Callable[[pl.DataFrame], No
 
 
 def _with_nulls(counts: Codes, rows: Codes, size: int) -> pl.Series:
-    """The counts of some rows among all, null elsewhere."""
+    """A column of ``size`` rows with the counts at ``rows`` and null elsewhere."""
     return pl.repeat(None, size, dtype=pl.Int64, eager=True).scatter(rows, counts)
 
 
 @dataclass(frozen=True)
 class Polarities:
-    """What a training set says of ordered pairs of words.
+    """The polarities of ordered word pairs in a training set.
 
-    ``frame`` has a row for each pair of the input: its two columns, the examples of each label that hold it,
-    ``polarity`` and ``seen``. All are null where a side is not one word, since whole words are counted.
+    ``frame`` has a row for each input pair: its two columns, the number of examples of each label that contain it,
+    ``polarity`` and ``seen``. All but the pair are null where a side is not a single word.
     """
 
     frame: pl.DataFrame
@@ -257,16 +257,16 @@ class Polarities:
 
     @property
     def examples(self) -> int:
-        """The training examples with a label of the three."""
+        """The number of training examples with one of the three labels."""
         return sum(self.rows.values())
 
 
 def polarities(pairs: pl.DataFrame, train: Suite, *, inflections: bool = False) -> Polarities:
-    """The polarity of each pair, the first two columns: one word in the premise, one in the hypothesis.
+    """The polarity of each word pair: the first column's word in the premise, the second's in the hypothesis.
 
-    The training set is read once for all of them. Words are compared whole and in lower case. With
-    ``inflections`` any forms of the two words will do, of one part of speech; of several readings of a pair (*left* and
-    *right*, or *leave*) the one with most examples counts. An example counts once, however often it holds the pair.
+    The training set is read once for all pairs. Words are compared whole and in lower case. With ``inflections`` any
+    forms of the two words count, in the same part of speech; if a word has several base forms (*left*: left, leave) the
+    reading with most examples counts. An example counts once, however often it contains the pair.
     """
     totals = _base_form_counts(pairs, train) if inflections else label_counts(pairs, train)
     if not any(totals.rows.values()):
@@ -280,7 +280,7 @@ def polarities(pairs: pl.DataFrame, train: Suite, *, inflections: bool = False) 
 
 
 def _base_form_counts(pairs: pl.DataFrame, train: Suite) -> LabelCounts:
-    """The examples that hold any forms of the words of each pair, as ``label_counts`` gives them."""
+    """``label_counts`` of examples that contain any forms of the words of each pair."""
     lower = pairs.select(pl.col(pairs.columns[:2]).cast(pl.String).str.to_lowercase()).with_row_index("row")
     first, second = pairs.columns[:2]
     single = lower.filter(pl.all_horizontal(pl.col(first, second).str.contains(r"^\S+$")))
@@ -304,6 +304,6 @@ def polarity_names(counts: npt.NDArray[np.int64]) -> pl.Series:
 
 
 def matches_gold(polarity: pl.Series, gold: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Whether the polarity is one label that gold, a bit mask, accepts; ties and none never match."""
+    """Whether the polarity is a single label that gold, a bit mask, accepts; ties and none never match."""
     bits = polarity.replace_strict(list(LABELS), [1, 2, 4], default=0, return_dtype=pl.UInt8).to_numpy()
     return np.asarray((bits & gold) != 0, dtype=np.bool_)

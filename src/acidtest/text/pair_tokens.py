@@ -1,4 +1,4 @@
-"""The tokens of premises and hypotheses side by side: which are cues, and which words both sentences share."""
+"""The tokens of sentence pairs: which are cues, and which words premise and hypothesis share."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ CLITIC = r"['’](?:s|m|d|ll|re|ve)$"
 _NOT = r"n't$"
 _ENDS = (".", "!", "?")
 _MEANINGFUL = ("inside", "outside", "near", "behind", "above", "below", "before", "after", "between")
-"""Function words that say something of their own."""
+"""Function words that count as content words."""
 _SHOUTED = 0.6
-"""Where more of a text's words have capitals, as in a headline, they tell no names."""
+"""The share of capitalised tokens above which capitals do not indicate names, as in a headline."""
 
 _BITS = 63
-"""The words of a hypothesis that are compared; those after them count as not shared."""
+"""How many words of a hypothesis are compared; later ones count as not shared."""
 
 _ONE = np.uint64(1)
 
@@ -40,19 +40,19 @@ class TokenisedPairs:
 
     rows: int
     text: Numbers
-    """Which text each token is of: the premise of a row, or from ``rows`` on the hypothesis."""
+    """The text of each token: row number for a premise, ``rows`` + row number for a hypothesis."""
     token: Numbers
     """Row in ``words``."""
     words: pl.Series
-    """The different tokens in lower case, without clitics such as 's."""
+    """The distinct tokens in lower case, without clitics such as 's."""
     capital: Flags
-    """Whether each token has a capital that its place does not explain."""
+    """Whether each token is capitalised although it does not begin a sentence."""
     opening: Flags
-    """Whether each token has a capital and begins a sentence."""
+    """Whether each token is capitalised and begins a sentence."""
 
     @classmethod
     def of(cls, premises: pl.Series, hypotheses: pl.Series) -> TokenisedPairs:
-        """The tokens of two columns of the same length; a null has none."""
+        """The tokens of two columns of the same length; a null text has none."""
         require_pairs(premises, hypotheses)
         lists = pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]).str.extract_all(_TOKEN)
         text = np.repeat(np.arange(len(lists)), lists.list.len().fill_null(0).to_numpy())
@@ -75,18 +75,18 @@ class TokenisedPairs:
         return counts[: self.rows], counts[self.rows :]
 
     def differ(self, flags: Flags) -> Flags:
-        """Which pairs have a flagged word in one sentence that is not flagged in the other."""
+        """Which pairs have a word, in any form, that is flagged in one sentence and not in the other."""
         here, there = (self._entries_with(flags & side) for side in (~self.in_hypothesis, self.in_hypothesis))
         return np.asarray(np.bincount(self._entries[0][here ^ there], minlength=self.rows) > 0)
 
     @cached_property
     def row(self) -> Numbers:
-        """The pair each token is of."""
+        """The pair that each token belongs to."""
         return self.text % max(self.rows, 1)
 
     @cached_property
     def in_hypothesis(self) -> Flags:
-        """Which tokens are of hypotheses."""
+        """Which tokens belong to hypotheses."""
         return np.asarray(self.text >= self.rows)
 
     @cached_property
@@ -101,22 +101,22 @@ class TokenisedPairs:
 
     @property
     def entries(self) -> int:
-        """How many different words all pairs have, each pair's counted by themselves."""
+        """The number of distinct words, summed over all pairs."""
         return len(self._entries[0])
 
     @cached_property
     def _entries(self) -> tuple[Numbers, Numbers]:
-        """The pair of every different word of the pairs, and for each token which of them it is."""
+        """The pair of each entry (a distinct word of a pair), and the entry of each token."""
         keys, number = np.unique(self.row * len(self.words) + self.stem[self.token], return_inverse=True)
         return keys // max(len(self.words), 1), number
 
     def _entries_with(self, flags: Flags) -> Flags:
-        """Which different words have a flagged token."""
+        """Which entries have a flagged token."""
         return np.asarray(np.bincount(self.entry[flags], minlength=self.entries) > 0)
 
     @cached_property
     def is_word(self) -> Flags:
-        """Which tokens are no punctuation."""
+        """Which tokens are not punctuation."""
         return self.matching(r"^[\p{L}\p{N}]")
 
     @cached_property
@@ -131,20 +131,20 @@ class TokenisedPairs:
 
     @cached_property
     def shared(self) -> Flags:
-        """Which tokens the other sentence of the pair has, too, in some form."""
+        """Which tokens also occur, in some form, in the other sentence of the pair."""
         both = self._entries_with(self.in_hypothesis) & self._entries_with(~self.in_hypothesis)
         return np.asarray(both[self.entry])
 
     def matching(self, pattern: str) -> Flags:
-        """Which tokens fit a pattern."""
+        """Which tokens match a regular expression."""
         return np.asarray(self.words.str.contains(pattern))[self.token]
 
     def among(self, words: Collection[str]) -> Flags:
-        """Which tokens are one of some words."""
+        """Which tokens are one of the given words."""
         return np.asarray(self.words.is_in(pl.Series(list(words), dtype=pl.String).implode()))[self.token]
 
     def cues(self, *lists: str) -> Flags:
-        """Which tokens are the first of a cue in some lists of ``taxonomy_tags/cues.tsv``."""
+        """Which tokens begin a cue of the given lists of ``taxonomy_tags/cues.tsv``."""
         phrases = [cue.split(" ") for name in lists for cue in cue_list(name)]
         flags = self.among([words[0] for words in phrases if len(words) == 1])
         for first, *rest in (words for words in phrases if len(words) > 1):
@@ -155,7 +155,7 @@ class TokenisedPairs:
         return flags
 
     def beside(self, flags: Flags, steps: int) -> Flags:
-        """What holds some steps after each token in its text, or before it where the steps are negative."""
+        """For each token, the flag of the token ``steps`` after it (before it if negative) in the same text."""
         moved = np.zeros(len(flags), np.bool_)
         size, back, on = max(len(flags) - abs(steps), 0), max(-steps, 0), max(steps, 0)
         here, there = slice(back, back + size), slice(on, on + size)
@@ -163,20 +163,20 @@ class TokenisedPairs:
         return moved
 
     def near(self, flags: Flags, first: int, last: int) -> Flags:
-        """Whether something holds at one of some steps from each token, its own place left out."""
+        """Whether a token from ``first`` to ``last`` steps away is flagged, the token itself excluded."""
         nearby = np.zeros(len(flags), np.bool_)
         for steps in (*range(first, 0), *range(max(first, 1), last + 1)):
             nearby |= self.beside(flags, steps)
         return nearby
 
     def anchored(self, flags: Flags, first: int = 1, last: int = 5) -> Flags:
-        """The flagged tokens that have a content word beside them which the other sentence has, too."""
+        """The flagged tokens with a content word ``first`` to ``last`` steps away that the other sentence also has."""
         return flags & self.near(self.shared & self.content, first, last)
 
 
 @cache
 def cue_list(name: str) -> list[str]:
-    """The cues of a list: words and expressions in lower case."""
+    """The cues of a list: lower-case words and expressions."""
     cues = packaged_table("taxonomy_tags/cues.tsv").filter(pl.col("list") == name)["cue"].to_list()
     if not cues:
         raise AcidtestError(f"taxonomy_tags/cues.tsv has no list {name!r}")
@@ -197,15 +197,15 @@ def word_stems(words: pl.Series, bases: pl.DataFrame) -> Numbers:
 
 
 def word_order_likeness(pairs: TokenisedPairs) -> NDArray[np.float64]:
-    """Twice the words shared in order over the words of both sentences, from 0 to 1; 0 where neither has any."""
+    """Twice the number of words shared in order, divided by the words of both sentences: 0 to 1; 0 without words."""
     return np.asarray(2 * shared_in_order(pairs) / np.maximum(np.add(*pairs.count(pairs.is_word)), 1))
 
 
 def shared_in_order(pairs: TokenisedPairs) -> Numbers:
     """The length of the longest common subsequence of words, in any form, of each premise and hypothesis.
 
-    Bit-parallel after Hyyrö (2004), Bit-parallel LCS-length computation revisited: a bit for each word of a hypothesis,
-    and a step for each word of the premise, taken for all pairs together.
+    Follows Hyyrö (2004), Bit-parallel LCS-length computation revisited: one bit for each word of the hypothesis and one
+    step for each word of the premise, for all pairs at once.
     """
     masks, row, step = _matches(pairs)
     state = np.full(pairs.rows, ~np.uint64(0))
@@ -219,7 +219,7 @@ def shared_in_order(pairs: TokenisedPairs) -> Numbers:
 
 
 def _matches(pairs: TokenisedPairs) -> tuple[NDArray[np.uint64], Numbers, Numbers]:
-    """For each word of a premise that its hypothesis has: its places there as bits, its pair, its rank in the pair."""
+    """For each premise word that the hypothesis has: its positions there as bits, its pair, its rank in the pair."""
     there = np.flatnonzero(pairs.is_word & pairs.in_hypothesis)
     place = _places(pairs.row[there])
     early = place < _BITS

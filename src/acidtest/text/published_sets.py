@@ -1,7 +1,7 @@
-"""Recognises files that papers published by their content: HANS, Breaking NLI and the six stress tests.
+"""Recognises by their content the files that papers published: HANS, Breaking NLI and the six stress tests.
 
-A recognised file is the suite of that name: its card has the paper's strata, and the columns that the paper's analyses
-need are made from the pairs. A part of a file is recognised too, and so is a copy in another format. Where the content
+A recognised file becomes the suite of that name: its card has the paper's strata, and columns that the paper's analyses
+need are computed from the pairs. Parts of a file and copies in another format are recognised too. Where the content
 is not enough (misspelt MultiNLI looks like MultiNLI), the name of the released file decides, or the user.
 """
 
@@ -24,7 +24,7 @@ from acidtest.io.wordlists import packaged_table
 from acidtest.text import categories
 
 AS_A_FILE = "file"
-"""What a user writes to have a recognised file read like any other."""
+"""The name that makes a recognised file be read like any other file."""
 
 FILE = "file"
 """The argument on the card of a recognised suite that names its file; a generated suite has none."""
@@ -38,7 +38,7 @@ _STRESS_CITATION = (
 )
 _HANS_CITATION = "McCoy, Pavlick and Linzen (2019). Right for the Wrong Reasons. ACL."
 _NEARLY_ALL = 0.95
-"""Share of rows that must show a mark: the released scripts cut some sentences where they end in an abbreviation."""
+"""Share of rows that must match; not all do, since the released scripts cut some sentences at an abbreviation."""
 
 _MOST_VALUES = 100
 _TRUE, _FALSE = r"and true is true", r"and false is not true"
@@ -50,23 +50,23 @@ _SPELLING_FILES: Mapping[str, tuple[str, str]] = {
     "keyboard": ("keyboard", "any"),
     "swap": ("adjacent", "any"),
 }
-"""What the names of the released files of misspelt pairs hold, and the edit and target that it means."""
+"""Part of a released spelling file's name → its edit and target."""
 
 
 @dataclass(frozen=True)
 class FilePairs:
-    """What recognition needs: a file's name, its columns by our names, and its rows, which are read as needed."""
+    """The input of recognition: a file's name, its columns by our names, and its rows, read when needed."""
 
     path: Path
     file: str
-    """Its name without endings."""
+    """The file's name without endings."""
     columns: Mapping[str, Kind]
     read: Callable[..., Iterator[pl.DataFrame]]
     """Batches with premise, hypothesis, label and the columns named, all strings."""
     _known: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     def values(self, column: str) -> frozenset[str]:
-        """The different values of a column; none where the file does not have it, or they are many."""
+        """The distinct values of a column; empty if the column is missing or has more than ``_MOST_VALUES``."""
         if column not in self.columns and column != "label":
             return frozenset()
         if column not in self._known:
@@ -82,7 +82,7 @@ class FilePairs:
         return frozenset(values)
 
     def mostly(self, condition: pl.Expr, least: float = _NEARLY_ALL) -> bool:
-        """Whether an expression on premise and hypothesis holds for nearly all rows; reading stops when it does not."""
+        """Whether an expression holds for a share of ``least`` of the rows; stops reading once the share is too low."""
         rows = matches = 0
         for part in self.read():
             rows += part.height
@@ -94,12 +94,12 @@ class FilePairs:
 
 @dataclass(frozen=True)
 class PublishedSet:
-    """The suite that a recognised file is."""
+    """The suite that a recognised file becomes."""
 
     name: str
     arguments: Mapping[str, Argument] = field(default_factory=dict)
     columns: Mapping[str, Kind] = field(default_factory=dict)
-    """Columns with another kind than the file shows, or that ``complete`` adds."""
+    """The kinds of columns that ``complete`` adds or whose kind differs from the file's."""
     complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
     strata: tuple[str, ...] = ()
     crossings: tuple[tuple[str, ...], ...] = ()
@@ -108,13 +108,13 @@ class PublishedSet:
     version: int = 1
 
     def card_fields(self, columns: Mapping[str, Kind]) -> dict[str, Any]:
-        """What the card says beside name and sources; ``columns`` are those of the file."""
+        """The fields of the card besides name and sources; ``columns`` are those of the file."""
         fields = ("arguments", "strata", "crossings", "citation", "licence", "version")
         return {"columns": {**columns, **self.columns}} | {name: getattr(self, name) for name in fields}
 
 
 def recognise(pairs: FilePairs, wanted: str | None = None) -> PublishedSet | None:
-    """The published set that a file is, or the ``wanted`` one; None where it is none, or to be read as any file."""
+    """The published set that a file holds, or the ``wanted`` one; None for any other file and for ``AS_A_FILE``."""
     if wanted == AS_A_FILE:
         return None
     if wanted is not None and wanted not in SETS:
@@ -129,7 +129,7 @@ def recognise(pairs: FilePairs, wanted: str | None = None) -> PublishedSet | Non
 
 @dataclass(frozen=True)
 class _Recogniser:
-    """How one published set is recognised, and the suite that a file then is; None where it cannot be."""
+    """How a published set is recognised, and the suite made of it; ``describe`` gives None if columns are missing."""
 
     shows: Callable[[FilePairs], bool]
     describe: Callable[[FilePairs], PublishedSet | None]
@@ -137,7 +137,7 @@ class _Recogniser:
 
 
 def _is_hans(pairs: FilePairs) -> bool:
-    """HANS's subcases and labels, in the published words: a file with other words is not HANS."""
+    """Whether a file has HANS's subcases, labels and words; with other words it is not HANS."""
     if "heuristic" not in pairs.columns:
         return False
     subcases, labels = pairs.values("subcase"), pairs.values("label")
@@ -176,7 +176,7 @@ def _hans(pairs: FilePairs) -> PublishedSet | None:
 def _is_hans_training(pairs: FilePairs) -> bool:
     """Whether the pairs are from HANS's training set, which has the layout, subcases and words of its evaluation set.
 
-    One pair in 128 of that set, chosen by its digest, is known here; about as many must be among these.
+    We ship digests of one in 128 of its pairs; at least half as large a share of the rows must be among them.
     """
     known = [int(digest, 16) for digest in packaged_table("hans/training_digests.tsv")["digest"]]
     rows = matches = 0
@@ -188,7 +188,7 @@ def _is_hans_training(pairs: FilePairs) -> bool:
 
 
 def _with_triggers(frame: pl.DataFrame) -> pl.DataFrame:
-    """HANS rows with template and trigger word, as the paper's human experiment needs; every row is a group."""
+    """HANS rows with template and trigger word for the paper's human experiment; without ``group``: each row is one."""
     from acidtest.text.hans_templates import recogniser
 
     templates = frame["template"] if "template" in frame.columns else None
@@ -219,7 +219,7 @@ def _breaking_nli(pairs: FilePairs) -> PublishedSet | None:
 
 
 def _corpus(pairs: FilePairs) -> str:
-    """The development set of MultiNLI that the pairs are from, by their genres; empty where they are from elsewhere."""
+    """The MultiNLI development set that the pairs come from, by their genres; empty for other pairs."""
     genres = pairs.values("genre")
     if not genres or not genres <= MATCHED | MISMATCHED:
         return ""
@@ -235,7 +235,7 @@ def _stress(
     complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
     crossings: tuple[tuple[str, ...], ...] = (),
 ) -> PublishedSet:
-    """One of the six stress tests as released; ``from`` says which half of MultiNLI it was made from."""
+    """One of the six stress tests as released; the argument ``from`` names the corpus it was made from."""
     corpus = "aqua-rat" if name == "numerical" else _corpus(pairs) or pairs.file
     arguments = {"from": corpus, **arguments, "faithful": True, FILE: pairs.file}
     return PublishedSet(
@@ -253,7 +253,7 @@ def _has_tautology(pairs: FilePairs, side: str, pattern: str) -> bool:
 
 
 def _is_numerical(pairs: FilePairs) -> bool:
-    """Pairs that are the same except for a quantity, under the one genre that the released script wrote."""
+    """Whether nearly all pairs differ only in a quantity, and have the one genre that the released script wrote."""
     if pairs.values("genre") != {"facetoface"}:
         return False
     premise, hypothesis = (pl.col(side).str.replace_all(_QUANTITY, "#") for side in ("premise", "hypothesis"))
@@ -261,19 +261,19 @@ def _is_numerical(pairs: FilePairs) -> bool:
 
 
 def _is_antonymy(pairs: FilePairs) -> bool:
-    """Contradictions of MultiNLI that are the same sentence but for one word."""
+    """Whether all pairs are contradictions from MultiNLI, and nearly all differ in one word only."""
     if pairs.values("label") != {"contradiction"} or not _corpus(pairs):
         return False
     return pairs.mostly(pl.struct("premise", "hypothesis").map_elements(_one_word_apart, return_dtype=pl.Boolean))
 
 
 def _one_word_apart(pair: Mapping[str, str]) -> bool:
-    """Whether two sentences are the same except for a stretch without a space."""
+    """Whether two sentences differ only in a stretch without spaces."""
     return not any(" " in rest for rest in _differing(pair["premise"], pair["hypothesis"]))
 
 
 def _differing(premise: str, hypothesis: str) -> tuple[str, str]:
-    """What is left of two sentences when what they begin and end with alike is taken off."""
+    """The rest of two sentences without their common beginning and end."""
     shorter = min(len(premise), len(hypothesis))
     start = next((place for place in range(shorter) if premise[place] != hypothesis[place]), shorter)
     most = shorter - start
@@ -282,7 +282,7 @@ def _differing(premise: str, hypothesis: str) -> tuple[str, str]:
 
 
 def _with_antonyms(frame: pl.DataFrame) -> pl.DataFrame:
-    """The words in which two sentences differ, as the analysis of antonyms needs them."""
+    """The pairs with columns word and antonym, the first words in which the sentences differ."""
     words = [_whole_words(*pair) for pair in zip(frame["premise"], frame["hypothesis"], strict=True)]
     return frame.with_columns(
         word=pl.Series([first for first, _ in words], dtype=pl.String),
@@ -291,7 +291,7 @@ def _with_antonyms(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _whole_words(premise: str, hypothesis: str) -> tuple[str | None, str | None]:
-    """The first words of two sentences that are not the same; None where there are none."""
+    """The first words in which two sentences differ; None where they do not."""
     words = [re.findall(r"[\w'-]+", text) for text in (premise, hypothesis)]
     return next(((first, second) for first, second in zip(*words, strict=False) if first != second), (None, None))
 
@@ -343,4 +343,4 @@ SETS: Mapping[str, _Recogniser] = {
     "stress/antonymy": _Recogniser(_is_antonymy, _antonymy),
     "stress/spelling": _Recogniser(_is_spelling, _spelling),
 }
-"""The published sets by the names of their suites; the first whose marks a file shows is taken."""
+"""The published sets by suite name; the first that recognises a file is used."""

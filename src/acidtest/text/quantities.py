@@ -1,8 +1,8 @@
-"""Numbers in English: as words, and as exact quantities that can be changed or bounded in a sentence.
+"""English numbers: in words, and as exact quantities that can be changed or bounded in a sentence.
 
 A quantity is a cardinal number that counts or measures: "350 pounds", "forty-two men", "$1,250", "15 percent". It can
-be changed when "more than" may stand before it and nothing else in the sentence gives it. Dates, times, names with
-numbers, ranges, ages before a noun, one and the like are left alone.
+be changed if "more than" may precede it and nothing else in the sentence determines it. Dates, times, names with
+numbers, ranges, ages before a noun, the number one and similar cases are not changed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 _SCALES = {"million": 1_000_000, "thousand": 1_000, "hundred": 100}
 _MOST_IN_WORDS = 999_999_999
 NUMBER_WORDS = (*_SMALL[2:], *_TENS, *_SCALES)
-"""What numbers above one are written with."""
+"""The words that numbers above one are made of."""
 # "A" and "an" stand for one before hundred, thousand and million.
 _VALUES = dict(zip((*_SMALL, *_TENS, "a", "an"), (*range(20), *range(20, 100, 10), 1, 1), strict=True))
 
@@ -42,7 +42,7 @@ PATTERN = (
     rf"(?:{_MILLIONS}(?:{_LINK}{_THOUSANDS})?(?:{_LINK}{_UNDER_THOUSAND})?"
     rf"|{_THOUSANDS}(?:{_LINK}{_UNDER_THOUSAND})?|{_UNDER_THOUSAND})"
 )
-"""A number in words, in lower case, for the middle of a regular expression. Zero and "a dozen" are none."""
+"""A number in lower-case words, to be used inside a regular expression. It does not match zero or "a dozen"."""
 
 _SIGN = r"(?P<sign>(?:US)?[$£€¥₹]|Rs\.? ?)"
 _DIGITS = r"(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?"
@@ -61,7 +61,7 @@ _POSSESSIVE = ("'s", "’s", "s'", "s’", "'", "’")
 
 
 def in_words(number: int, *, joined: bool = False) -> str:
-    """A number below a thousand million in words; ``joined`` puts the British "and" after a hundred."""
+    """A number below a thousand million in words; ``joined`` adds the British "and": a hundred and five."""
     if number < 20:
         return _SMALL[number]
     if number < 100:
@@ -74,7 +74,7 @@ def in_words(number: int, *, joined: bool = False) -> str:
 
 @lru_cache(1 << 12)
 def number_from_words(words: str) -> int | None:
-    """The number that some words are, in any case, or None: "a hundred and five" is 105, "a dozen" is none."""
+    """The value of a number in words, upper or lower case; None for other words, such as "a dozen"."""
     words = words.lower()
     if words != _SMALL[0] and not re.fullmatch(PATTERN, words):
         return None
@@ -91,31 +91,31 @@ def number_from_words(words: str) -> int | None:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number in a sentence: its place, its value and why it cannot be changed, if so."""
+    """A number in a sentence: its place, its value and, if it cannot be changed, the reason (``problem``)."""
 
     start: int
     end: int
     text: str
     """The number with its currency sign, but without what follows: "$3.5" of "$3.5 million"."""
     value: Decimal
-    """Of the text alone, 3.5 in that example."""
+    """The value of ``text`` alone: 3.5 in that example."""
     form: Form
     limit: Decimal | None = None
-    """What it must stay below: 100 percent, 100 cents."""
+    """The upper limit of other values (excluded): 100 percent, 100 cents."""
     opens_clause: bool = False
-    """Whether it counts what a clause is about ("Two men …", "There are two men …"), so that there may be others."""
+    """Whether it begins a clause ("Two men …", "There are two men …"), which may go on to others ("… and a woman")."""
     problem: str = ""
 
     @property
     def step(self) -> Decimal:
-        """The smallest change that leaves the number as round as it is."""
+        """The smallest change that keeps the number equally round."""
         if self.value % 1:
             return Decimal(1).scaleb(-len(str(self.value).partition(".")[2]))
         digits = str(int(self.value))
         step = Decimal(10) ** (len(digits) - len(digits.rstrip("0")))
         if step == 1:
             return Decimal(5 if self.value >= 100 and self.value % 5 == 0 else 1)
-        # Too few numbers as round as 100 or 2,000 lie around them.
+        # There are too few equally round numbers near 100 or 2,000.
         return step / 2 if self.value / step < 5 else step
 
     @property
@@ -138,7 +138,7 @@ def quantities(sentence: str) -> list[Quantity]:
 
 
 def first_integer(sentence: str) -> Quantity:
-    """The first whole number in digits, as the paper's script took it; the sentence has one."""
+    """The first whole number in digits, as in the paper's script; the sentence must have one."""
     match = re.search(r"(?<![\w.,])\d+(?![\w]|[.,]\d)", sentence)
     assert match
     return Quantity(match.start(), match.end(), match[0], Decimal(match[0]), "digits")
@@ -147,7 +147,7 @@ def first_integer(sentence: str) -> Quantity:
 def alternatives(quantity: Quantity, *, higher: bool) -> list[Decimal]:
     """Numbers clearly lower (0.4 to 0.85 times) or higher (1.2 to 2.2 times) that look like the quantity.
 
-    A count stays plural. A higher one is at least two away: "less than three" things in the plural are two.
+    A count stays plural. A higher one is at least two higher: "less than three men" must not mean exactly two.
     """
     return list(_alternatives(quantity, higher=higher))
 
@@ -169,7 +169,7 @@ def write_like(quantity: Quantity, value: Decimal) -> str:
 
 
 def replace_number(sentence: str, quantity: Quantity, number: str, bound: Bound | None = None) -> str:
-    """The sentence with a number in the quantity's place, after "more than" or "less than" where given."""
+    """The sentence with ``number`` in the quantity's place, after "more than" or "less than" if given."""
     before, after = sentence[: quantity.start], sentence[quantity.end :]
     if bound is None:
         return before + number + after
@@ -181,9 +181,9 @@ def _alternatives(quantity: Quantity, *, higher: bool) -> Iterator[Decimal]:
     low, high = ("1.2", "2.2") if higher else ("0.4", "0.85")
     step, value = quantity.step, quantity.value
     first, last = math.ceil(value * Decimal(low) / step), math.floor(value * Decimal(high) / step)
-    # Else every two would become a four.
+    # Otherwise 4 would be the only alternative to 2.
     last = max(last, 6) if higher and value == 2 else last
-    # A hundred choices are enough.
+    # About a hundred choices are enough.
     for number in range(first, last + 1, max(1, (last - first) // 100)):
         if _looks_alike(quantity, step * number):
             yield step * number
@@ -224,7 +224,7 @@ def _first_problem(problems: Mapping[str, object]) -> str:
 
 
 def _problem_of_number(quantity: Quantity) -> str:
-    """Why a number cannot be changed wherever it stands."""
+    """Why a number cannot be changed in any context; empty if it can."""
     text, in_words = quantity.text, quantity.in_words
     problems = {
         "one or none": quantity.value in (0, 1),
@@ -238,7 +238,7 @@ def _problem_of_number(quantity: Quantity) -> str:
 
 
 def _problem_of_others(quantity: Quantity, numbers: Sequence[Quantity]) -> str:
-    """Whether other numbers of the sentence determine it: 8 beside 5 and 3, 60 percent beside 40."""
+    """A problem if other numbers of the sentence determine it: 8 beside 5 and 3, 60 percent beside 40."""
     others = [other.value for other in numbers if other.start != quantity.start]
     complement = quantity.form == "percent" and 100 - quantity.value in others
     computed = any(
@@ -249,7 +249,7 @@ def _problem_of_others(quantity: Quantity, numbers: Sequence[Quantity]) -> str:
 
 
 class _NumberContext:
-    """The words around a number, which ends after its percent sign or its million, and the problem they make."""
+    """The words around a number (with its percent sign or "million"), and the problem that they cause."""
 
     def __init__(self, sentence: str, quantity: Quantity, end: int) -> None:
         before = sentence[: quantity.start]
@@ -275,7 +275,7 @@ class _NumberContext:
         if not re.match(r"[\w,]", last):
             return "punctuation"
         if last[0].isupper():
-            # "Cave 31" is a name, "In 31 caves" is none.
+            # "Cave 31" is a name, "In 31" of "In 31 caves" is not.
             opens = len(self.before) == 1 and word in _role_words("end")
             return "name" if not opens and self.quantity.form in ("digits", "decimal") and not self.measures else ""
         # An adjective may stand between an article and the number: "a record 5 goals".
@@ -285,7 +285,7 @@ class _NumberContext:
         return "definite" if determined and is_adjective else ""
 
     def _joined(self) -> str:
-        """Problems of a number that belongs with what stands two words before it."""
+        """Problems caused by the two words before a number together, such as a range or a list."""
         if len(self.before) < 2:
             return ""
         earlier, word = (part.lower() for part in self.before[-2:])
@@ -298,7 +298,7 @@ class _NumberContext:
             "list": _ends_number(word) or (word == "and" and _ends_number(earlier)),
             "range": word in ("to", "by") and (numbered or "from" in self.before[-4:]),
             "part": word == "of" and whole,
-            # "Ann and Bob are two doctors" gives the number twice.
+            # "Ann and Bob are two doctors" states the number twice.
             "spelled out": named and self.quantity.form in ("digits", "words"),
             "compound": family and units.get(earlier if word in ("and", ",") else word) == family,
         }
@@ -314,12 +314,12 @@ class _NumberContext:
         if self._continues_list(self.after):
             return "list"
         if self.quantity.form == "percent" or (self.quantity.form == "money" and not self.measures):
-            # "A $450 grant": only what cannot be the noun it modifies may follow.
+            # In "a $450 grant" the number modifies a noun: no word that may be such a noun may follow.
             return "" if not word[0].isalnum() or word in _role_words("free") else "modifier"
         return self._noun()
 
     def _noun(self) -> str:
-        """Problems of a number that does not stand before a plural noun, or stands before an unfit one."""
+        """Problems of a number that is not followed by a plural noun, or by an unsuitable one."""
         for place, word in enumerate(self.after[:4]):
             noun = word.rstrip(".")
             if word.endswith(_POSSESSIVE):
@@ -344,35 +344,35 @@ class _NumberContext:
             "body part": noun == "feet" and value == 2 and following == ".",
             "compared": noun == "times" and (following in _role_words("compared") or following.endswith("er")),
             "compound": family and _has_smaller_unit(family, rest),
-            # Of few things a sentence may describe each one: "two dogs, one black and one white".
+            # With few things a sentence may describe each: "two dogs, one black and one white".
             "spelled out": not family and value <= 12 and _names_single_things(following, rest),
             "list": self._continues_list(rest),
-            # "Seven editors is enough" is about the number; "two dogs runs" is a slip that would be counted as ours.
+            # "Seven editors is enough" is about the number; "two dogs runs" is an error that readers would blame on us.
             "no agreement": following in ("is", "was", "has")
             or (_is_plural(following) and following not in _role_words("end")),
         }
         return _first_problem(problems)
 
     def _continues_list(self, rest: list[str]) -> bool:
-        """Whether others are joined: "more than two men and two women", or "and a woman", may be about all of them."""
+        """Whether "and" adds others: "more than" in "more than two men and two women" may apply to all of them."""
         another = self.quantity.opens_clause and rest[1:2] in (["a"], ["an"])
         return rest[0] == "and" and (another or _is_number(rest[1]))
 
     def _clause(self) -> str:
-        """Problems of a number in a clause that does not stand for itself."""
+        """Problems of a number in a subordinate or purpose clause."""
         if not _role_words("scope").keys().isdisjoint(_WORD.findall(self.clause)):
             return "subordinate"
         return "purpose" if _PURPOSE.search(self.clause) else ""
 
 
 def _has_smaller_unit(family: str, rest: list[str]) -> bool:
-    """Whether a smaller unit follows, named or not: "5 feet 3 inches", "2 hours and 30 minutes"."""
+    """Whether a number in a smaller unit follows, named or not: "5 feet 3", "2 hours and 30 minutes"."""
     words = [word.rstrip(".") for word in rest[:3] if word not in ("and", ",")]
     return _is_number(rest[0]) or _role_words("unit").get("".join(words[1:2])) == family
 
 
 def _names_single_things(following: str, rest: list[str]) -> bool:
-    """Whether what follows the noun may name or describe every single thing."""
+    """Whether the words after the noun may name or describe each thing."""
     if following in (",", ":", ";"):
         return len(rest) > 2
     return following[0].isupper() or following in ("called", "named", "titled", "entitled")
@@ -393,5 +393,5 @@ def _is_plural(word: str) -> bool:
 
 @cache
 def _role_words(role: str) -> dict[str, str]:
-    """The words that play a role beside numbers, each with its kind."""
+    """The words with a role beside numbers (``before``, ``after``, ``unit`` …), each with its kind."""
     return dict(packaged_table("quantities/words.tsv").filter(role=role).select("word", "kind").iter_rows())

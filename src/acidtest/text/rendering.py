@@ -1,7 +1,7 @@
-"""Filled templates as text and as parses, with one column operation per open position.
+"""Renders filled templates as text and parses, with one column operation per open position.
 
-What is fixed in a variant (brackets, articles, full stops) is put together once. What is left is a row of *pieces*: an
-open position with all that is fixed around it, written out beforehand for every word that may stand there.
+The fixed text of a variant (brackets, articles, full stops) is assembled once. A variant then is a row of *pieces*: an
+open position with the fixed text around it, written out in advance for every word that may fill it.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Form = Literal["text", "parse", "binary_parse"]
 Index = npt.NDArray[np.int64]
 
 HOLE = "*"
-"""Stands in the parse of a word for what follows it in its phrase: ``(IN across) (PP (IN from) *)``."""
+"""Marks, in the parse of a word, the place of what follows it in its phrase: ``(IN across) (PP (IN from) *)``."""
 
-# Where the word goes in a piece, and where the brackets close that an earlier word left open.
+# Marks in a piece: the place of the word, and the place where brackets close that an earlier word left open.
 _WORD, _LATE = "\0", "\1"
 _MOST_LEFT_OPEN = 4
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A position of a tree: its name, the part of speech the template asks for (or none), and its brackets.
+    """A position of a tree: its name, the part of speech the template requires (or none), and its brackets.
 
-    ``opens`` are the labels that open before it, ``closes`` how many close after it; the same for binary brackets.
-    ``within`` is the phrase it stands in, ``follows`` the label of what follows it there and ``followed_until`` the
-    last leaf of that; "" and -1 when nothing does.
+    ``opens`` has the labels of the brackets that open before it, ``closes`` counts those that close after it; the same
+    for binary brackets. ``within`` is the label of the phrase around it, ``follows`` that of the next part of this
+    phrase and ``followed_until`` the last leaf of that part; "" and -1 if there is none.
     """
 
     name: str
@@ -68,14 +68,14 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Spelling:
-    """A word in one form, and how many brackets it leaves open for what follows."""
+    """A word rendered in one form, and how many brackets it leaves open for what follows."""
 
     text: str
     left_open: int = 0
 
 
 class Rendering:
-    """The premises, or the hypotheses, of all variants in one form."""
+    """Renders the premises, or the hypotheses, of all variants in one form."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Rendering:
         blank: int,
         spaced: bool = False,
     ) -> None:
-        """``columns`` says where in a row of tokens each leaf of each variant stands; column ``blank`` is empty."""
+        """``columns``: for each variant, the column of a token row for each leaf; column ``blank`` is always empty."""
         self._tokens, self._form, self._spaced = tokens, form, spaced
         self._pieces = [""]
         self._begins: dict[tuple[str, int, tuple[str, str, str], int], int] = {}
@@ -95,7 +95,7 @@ class Rendering:
         # A word may leave more brackets open in one phrase than in another.
         self._phrases = dict[tuple[str, str], int]()
         shape = (len(rows), max(map(len, rows)))
-        # A variant with fewer pieces than others has the blank token there, and piece 0, which is empty.
+        # Variants with fewer pieces than others are padded with the blank token and piece 0, which is empty.
         self._place, self._source = np.full(shape, blank), np.full(shape, blank)
         self._offset, self._stride = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         self._phrase = np.zeros(shape, dtype=np.int64)
@@ -118,7 +118,7 @@ class Rendering:
         )
 
     def of(self, variant: Index, rows: Index) -> pl.Series:
-        """The sentences of some rows of token numbers."""
+        """The rendered sentences of rows of token numbers."""
         pieces, every = pl.Series(self._pieces), np.arange(len(rows))
         columns = []
         for column in range(self._place.shape[1]):
@@ -131,7 +131,7 @@ class Rendering:
         return pl.DataFrame(columns).select(pl.concat_str(pl.all())).to_series()
 
     def _row(self, side: Side) -> list[_Piece]:
-        """The pieces of a variant: fixed words go with the open position after them, the last with the one before."""
+        """The pieces of a variant: fixed words join the open position after them, the last ones the position before."""
         pieces, text, source = list[_Piece](), "", -1
         sources = self._sources(side)
         for place, leaf in enumerate(side):
@@ -152,7 +152,7 @@ class Rendering:
         return [*pieces, _Piece(last.text + text, last.place, max(last.source, source))]
 
     def _sources(self, side: Side) -> Mapping[int, int]:
-        """Where brackets close that a word left open: the leaf they close after → the leaf of that word."""
+        """For brackets that a word leaves open: the leaf after which they close → the leaf of that word."""
         if self._form == "text":
             return {}
         sources = dict[int, int]()
@@ -180,9 +180,9 @@ class Rendering:
         return _spelling(word, self._form, leaf.required_tag, leaf.within, leaf.follows, is_first).text
 
     def _begin(self, piece: _Piece, leaf: Leaf) -> int:
-        """Where the texts of a piece begin: one per word, again for every number of brackets left open."""
+        """The index of a piece's first text; it has one text per word and possible number of brackets left open."""
         most = _MOST_LEFT_OPEN if piece.source >= 0 else 0
-        # The same slot is another piece in another phrase, and at the beginning, where it has a capital.
+        # A slot needs separate pieces in other phrases, and at the beginning, where the word is capitalised.
         where = (leaf.required_tag, leaf.within, leaf.follows)
         key = (piece.text, self._tokens.start(leaf.name), where, most if piece.place else -1)
         if key not in self._begins:
@@ -196,7 +196,7 @@ class Rendering:
 
 
 def leaves(root: Tree, fixed: frozenset[int] = frozenset()) -> list[Leaf]:
-    """The leaves of a tree whose words all have a part of speech; at ``fixed`` positions the template says which."""
+    """The leaves of a tree whose words all have a part of speech; at ``fixed`` positions the template requires it."""
     positions = list[Leaf]()
     words = re.finditer(r"((?:\( )*)[^\s()]+((?: \))*)", binary(root))
     brackets = [(word[1].count("("), word[2].count(")")) for word in words]
@@ -230,7 +230,7 @@ def _spelling(
 ) -> _Spelling:
     """A word in one form; ``tag`` overrides its own part of speech.
 
-    Several words are parts of the phrase they stand ``within``: how they are bracketed depends on what ``follows``.
+    Several words become parts of the phrase ``within``: their brackets depend on the label that ``follows``.
     """
     if form == "text":
         return _Spelling(_capital(word.text) if is_first else word.text)
@@ -240,7 +240,7 @@ def _spelling(
     if form == "parse":
         whole, outer = " ".join(map(str, parts)).replace(f"({follows} {HOLE})", HOLE), 0
     else:
-        # The outermost binary brackets of what holds something are those of the phrase it stands in.
+        # The outermost binary brackets of a parse with a hole are those of the phrase around the word.
         whole, outer = binary(Tree(within, tuple(parts))), 1
     if HOLE not in whole:
         return _Spelling(whole)
@@ -252,12 +252,12 @@ def _spelling(
 
 
 def _parts(word: Word, tag: str, follows: str) -> list[Tree]:
-    """The parts of a word, what follows it among them where there are several."""
+    """The trees of a word; if there are several, with a hole for what follows."""
     if "(" not in word.parse:
         return [Tree(tag or word.parse, (word.text,))]
     parts = [part if isinstance(part, Tree) else Tree(follows, (part,)) for part in trees(word.parse)]
     if tag:
-        # Of several words the first is the one that is inflected: looked after.
+        # In an expression the first word is inflected: looked after.
         parts[0] = Tree(tag, parts[0].children)
     return [*parts, Tree(follows, (HOLE,))] if follows and len(parts) > 1 and HOLE not in word.parse else parts
 

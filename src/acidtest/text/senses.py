@@ -1,9 +1,9 @@
-"""The sense a word has in a sentence, for many words at once: the first in WordNet, or the choice of Lesk's algorithm.
+"""Chooses the senses of words in sentences, many at once: WordNet's first sense, or the one of Lesk's algorithm.
 
-Lesk's takes the sense whose definition shares most words with the sentence. Definitions do not ship with acidtest: they
-are read from a full WordNet 3.0 on this machine. Their words are numbered by frequency; matches of the most frequent
-are counted as common bits of two numbers, those of the others in a table of contexts by words, made for as many
-contexts as a processor's cache holds.
+Lesk's algorithm takes the sense whose definition shares most words with the sentence. Definitions are not part of
+acidtest: they are read from a full WordNet 3.0 on this machine. Their words are numbered by frequency; matches of the
+most frequent words are counted with bit masks, the others in a table of contexts by words, for as many contexts at a
+time as fit in a processor's cache.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import ALL_POS, SATELLITE, Ranges, check_pos, wordnet
 
 WAYS = ("first", "lesk")
-"""The ways to choose a sense: the most frequent in SemCor, or by the words of the sentence."""
+"""The ways to choose a sense: WordNet's first, which is the most frequent, or by the words of the sentence."""
 
 VARIABLE = "ACIDTEST_WORDNET"
 VERSION = "3.0"
@@ -37,16 +37,16 @@ DATA_FILES = ("data.noun", "data.verb", "data.adj", "data.adv")
 """The files that hold glosses, in the order of our synset numbers."""
 DEBIAN = Path("/usr/share/wordnet")
 MOST_BYTES = 64 * 2**20
-"""A data file larger than this is none of WordNet's; the largest has 15 MB."""
+"""The most bytes read of a data file; WordNet's largest has 15 MB."""
 
 MASKED = 64
-"""How many words are compared as bits, those of an integer: two fifths of the words of all definitions."""
+"""How many words are compared as bits of one integer; they are two fifths of the words of all definitions."""
 CELLS = 2**22
 """Size of the table of contexts by words, in bytes."""
 
 _ANY = "any"
 _WANTED = pl.Enum([*ALL_POS.categories, _ANY])
-"""Parts of speech that are asked for."""
+"""The parts of speech that a caller may ask for."""
 
 Numbers = NDArray[np.int64]
 Masks = NDArray[np.uint64]
@@ -54,18 +54,18 @@ Masks = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class WordNetFolder:
-    """Where a full WordNet may be: a folder, or a folder in a zip file as NLTK downloads it."""
+    """A possible place of a full WordNet: a folder, or NLTK's zip file with a folder in it."""
 
     path: Path
     origin: str
 
     @property
     def exists(self) -> bool:
-        """Whether there is something that looks like WordNet."""
+        """Whether WordNet's first data file, or the zip file, exists."""
         return self.path.is_file() if self.path.suffix == ".zip" else (self.path / DATA_FILES[0]).is_file()
 
     def content(self, name: str) -> bytes:
-        """One of its files, with ``\\n`` at line ends whatever they were."""
+        """The content of one of its files, with line ends normalised to ``\\n``."""
         try:
             with zipfile.ZipFile(self.path) if self.path.suffix == ".zip" else nullcontext() as archive:
                 file = archive.open(f"wordnet/{name}") if archive else (self.path / name).open("rb")
@@ -82,7 +82,7 @@ class WordNetFolder:
 def find_wordnet_folder(
     environment: Mapping[str, str] | None = None, *, home: Path | None = None
 ) -> WordNetFolder | None:
-    """Where a full WordNet is, if it is anywhere; a folder that the environment names must be one."""
+    """The first place with a full WordNet, or None; raises if the environment names a folder without one."""
     environment = os.environ if environment is None else environment
     if environment.get(VARIABLE):
         named = WordNetFolder(Path(environment[VARIABLE]), VARIABLE)
@@ -93,7 +93,7 @@ def find_wordnet_folder(
 
 
 def require_glosses(need: str) -> WordNetFolder:
-    """Where the glosses are; where there are none, the error names what needs them, such as ``wsd=lesk``."""
+    """The place of the glosses; without any, the error names the feature in ``need``, such as ``wsd=lesk``."""
     folder = find_wordnet_folder()
     if folder is None:
         raise AcidtestError(f"{need} needs WordNet glosses; get them with: {FETCH}")
@@ -102,7 +102,7 @@ def require_glosses(need: str) -> WordNetFolder:
 
 @cache
 def definitions(place: WordNetFolder) -> pl.Series:
-    """The definition of every synset, by number: its gloss without examples, as NLTK takes it apart."""
+    """The definition of every synset, by number: its gloss without examples, split as NLTK does."""
     lines = pl.concat([_synset_lines(place, name) for name in DATA_FILES])
     ours = wordnet().synset_table
     offsets, pos = lines.str.head(8).cast(pl.UInt32, strict=False), lines.str.slice(12, 1)
@@ -135,7 +135,7 @@ def _nltk_folders(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
 
 
 def _synset_lines(place: WordNetFolder, name: str) -> pl.Series:
-    """The synsets of a data file, one a line; the licence, which is indented, is left out."""
+    """The lines of a data file, one per synset, without the indented licence."""
     content = place.content(name)
     version = re.search(rb"Word[nN]et (\d[\d.]*) Copyright", content[:4096])
     if version and version[1].decode() != VERSION:
@@ -164,9 +164,9 @@ def senses(
 ) -> pl.Series:
     """The synset of each word in its context, by number; null for a word that WordNet has in no form.
 
-    ``way`` is one of ``WAYS``. ``contexts`` are lists of tokens, one for each word; with ``rows``, that of word ``i``
-    is number ``rows[i]``, so that a sentence is given once for all its words. ``pos`` is n, v, a, s or r, for all words
-    or for each; None, or null, is any: nouns go first.
+    ``way`` is one of ``WAYS``. ``contexts`` are lists of tokens, one for each word; with ``rows``, word ``i`` has the
+    context number ``rows[i]``, so that a sentence is given once for all its words. ``pos`` is n, v, a, s or r, for all
+    words or for each; None or null means any, nouns first.
     """
     if way not in WAYS:
         raise UnknownNameError("way to choose a sense", way, WAYS)
@@ -188,16 +188,16 @@ def senses(
 
 @dataclass(frozen=True)
 class _SenseChoices:
-    """The synsets each word may have: those of question ``q`` are a range of ``numbers``, in WordNet's order."""
+    """The possible synsets of each question, a distinct (word, pos): ranges of ``numbers``, in WordNet's order."""
 
     questions: Numbers
-    """Which of the different questions, a word with its part of speech, each word asks."""
+    """The number of the question for each word."""
     ranges: Ranges
     numbers: NDArray[np.int32]
 
     @classmethod
     def of(cls, words: pl.Series, pos: pl.Series, *, satellites: bool) -> _SenseChoices:
-        """The choices for each word; ``satellites`` says whether they are adjectives when ``a`` is asked for."""
+        """The choices for each word; ``satellites``: whether ``a`` includes satellite adjectives."""
         distinct, codes = number_distinct(words)
         parts = _WANTED.categories
         keys = codes * len(parts) + pos.to_physical().to_numpy()
@@ -213,17 +213,17 @@ class _SenseChoices:
         return cls(questions, Ranges.of_sorted(rows["question"].to_numpy(), len(asked)), rows["synset"].to_numpy())
 
     def synsets(self, places: Numbers) -> pl.Series:
-        """The synset at one place of the choices of each word; null where there are none."""
+        """For each word the synset at ``places`` among its choices; null for a word without choices."""
         none = self.ranges.lengths(self.questions) == 0
         at = np.where(none, len(self.numbers), self.ranges.starts[self.questions] + places)
         return pl.Series(np.append(self.numbers, 0)[at]).set(pl.Series(none), None)
 
 
 def _lesk_places(choices: _SenseChoices, contexts: pl.Series, rows: Numbers) -> Numbers:
-    """For each word the choice whose definition shares most words with its context; of several, the first.
+    """For each word the choice whose definition shares most words with its context; of equals, the first.
 
-    Equal to ``nltk.wsd.lesk`` of NLTK 3.10: words are compared as they are written, with capitals and commas, and count
-    once; ``a`` has no satellites. Lesk (1986) compares definitions with each other instead.
+    Same results as ``nltk.wsd.lesk`` of NLTK 3.10: words are compared as written, with capitals and commas, and count
+    once; ``a`` excludes satellites. Lesk (1986) compares definitions with each other instead.
     """
     overlaps = _Overlaps(choices, contexts, _gloss_words(require_glosses("wsd=lesk")))
     several = np.flatnonzero(choices.ranges.lengths(choices.questions) > 1)
@@ -235,17 +235,17 @@ def _lesk_places(choices: _SenseChoices, contexts: pl.Series, rows: Numbers) -> 
 
 @dataclass(frozen=True)
 class _GlossWords:
-    """The different words of definitions, numbered by frequency: those of synset ``s`` are a range of ``words``."""
+    """The distinct words of each definition, numbered by frequency: those of synset ``s`` are a range of ``words``."""
 
     vocabulary: pl.DataFrame
     ranges: Ranges
     words: Numbers
     masks: Masks
-    """Which of the most frequent words each definition has."""
+    """The most frequent words of each definition, one bit each."""
 
 
 class _Overlaps:
-    """What contexts and the definitions of choices have in common: frequent words in masks, others as columns."""
+    """Counts the words shared by contexts and definitions: frequent words by masks, others by columns of a table."""
 
     def __init__(self, choices: _SenseChoices, contexts: pl.Series, glosses: _GlossWords) -> None:
         distinct, codes = number_distinct(contexts.explode(empty_as_null=False, keep_nulls=False).fill_null(""))
@@ -256,7 +256,7 @@ class _Overlaps:
         number_of = numbered["number"].fill_null(-1).to_numpy()
         numbers = number_of[codes]
         frequent, in_table = (numbers >= 0) & (numbers < MASKED), numbers >= MASKED
-        # The column of each word of definitions; -1 for those that are frequent or in no context.
+        # The column of each word of definitions; -1 for frequent words and those in no context.
         rare = np.sort(number_of[number_of >= MASKED])
         column_of = np.full(int(glosses.words.max()) + 1, -1, dtype=np.int32)
         column_of[rare] = np.arange(len(rare), dtype=np.int32)
@@ -271,12 +271,12 @@ class _Overlaps:
         owners = np.repeat(np.arange(len(question)), glosses.ranges.lengths(choices.numbers))
         columns = column_of[glosses.words[glosses.ranges.joined(choices.numbers)]]
         owners, self.columns = owners[columns >= 0], columns[columns >= 0]
-        # For each question a range of columns, the words of all its choices, and of which of these each column is.
+        # For each question, the columns of the words of all its choices, and the choice each column belongs to.
         self.ranges = Ranges.of_sorted(question[owners], questions)
         self.places = owners - choices.ranges.starts[question[owners]]
 
     def best_choices(self, rows: Numbers, questions: Numbers) -> Numbers:
-        """The place of the best choice of each question in its context, block by block; ``rows`` are sorted."""
+        """The place of the best choice for each question in its context; ``rows`` must be sorted."""
         best = np.zeros(len(rows), dtype=np.int64)
         contexts, size = len(self.context_masks), max(1, CELLS // self.width)
         for start in range(0, contexts, size):
@@ -297,12 +297,12 @@ class _Overlaps:
         rare = np.bincount(
             np.repeat(starts, counts).take(hits) + self.places.take(words.take(hits)), minlength=len(choices)
         )
-        # Of equals the first wins: where a choice stands is taken off below the overlap.
+        # Of equals the first wins: the overlap is scaled and the position of the choice subtracted.
         best: Numbers = np.maximum.reduceat((rare + frequent) * len(choices) - np.arange(len(choices)), starts)
         return -best % len(choices) - starts
 
     def _table(self, block: range) -> NDArray[np.bool_]:
-        """Whether each context of a block has each word of the columns."""
+        """A table of the contexts of a block by columns: true where the context has the column's word."""
         table = np.zeros((len(block), self.width), dtype=bool)
         rows = np.arange(block.start, block.stop)
         cells = np.repeat(rows - block.start, self.context_ranges.lengths(rows))
@@ -311,7 +311,7 @@ class _Overlaps:
 
 
 def _bit_masks(things: Numbers, numbers: Numbers, size: int) -> Masks:
-    """One number for each thing, with a bit for each of its numbers below ``MASKED``."""
+    """A mask for each thing, with a bit set for each of its numbers, which are below ``MASKED``."""
     masks = np.zeros(size, dtype=np.uint64)
     np.bitwise_or.at(masks, things, np.uint64(1) << numbers.astype(np.uint64))
     return masks

@@ -1,7 +1,7 @@
 """A column of texts analysed once: tokens with offsets, tags, base forms, neighbours, clauses, polarity and doubts.
 
-``Sentences`` has the tokens of all texts as rows; a *place* is such a row. ``find_occurrences`` gives the places of the
-items of word lists, and ``Neighbours`` says what stands around them.
+``Sentences`` has a table with a row for each token; a *place* is the number of such a row. ``find_occurrences`` finds
+the places of word list items, and ``Neighbours`` describes the words around them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Places = NDArray[np.int64]
 NOUNS = ("NN", "NNS", "NNP", "NNPS")
 _NAMES = ("NNP", "NNPS")
 _MODIFIERS = ("DT", "PDT", "PRP$", "CD", "JJ", "JJR", "JJS", "POS")
-"""Tags of what may stand between an item and the word that governs it: *playing* [*his old*] *guitar*."""
+"""Tags of words between an item and the word that governs it: *playing* [*his old*] *guitar*."""
 _NOUN_PHRASE = ("DT", "PRP$", "JJ", "CD", *NOUNS)
 _ADVERB_OR_PREPOSITION = (
     "outside", "inside", "near", "above", "below", "behind", "up", "down", "around", "across", "over", "under", "by",
@@ -40,12 +40,12 @@ _MANY = ("these", "those", "many", "several", "few", "both", "various", "numerou
 _CONJUNCTIONS = ("and", "or", "nor", "&", "/", "plus")
 _BE = ("is", "are", "was", "were", "'s", "'re", "be", "been", "being", "am")
 _SENTENCE_START = ("", ".", "!", "?")
-"""What stands before the first word of a sentence; the empty word is before the first word of a text."""
+"""Tokens before the first word of a sentence; the empty one is before the first word of a text."""
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """A column of texts, which are tagged when they are first looked into."""
+    """A column of texts, tagged on first use."""
 
     texts: pl.Series
     tagger: str
@@ -61,25 +61,25 @@ class Sentences:
         return tag_texts(self.texts, self.tagger)
 
     def clauses(self) -> list[Clause | str]:
-        """For each text the clause it is, or the reason why it is none."""
+        """For each text its single clause, or the reason why it is not one."""
         from acidtest.text.clauses import clauses
 
         return clauses(self.texts, self.tagger)
 
     def non_assertions(self) -> pl.Series:
-        """For each text the reason why it asserts nothing that could be true, null where there is none."""
+        """For each text the reason why it is not an assertion, null where it is one."""
         from acidtest.text.clauses import non_assertions
 
         return non_assertions(self.texts, self.tagger)
 
     def polarity(self, starts: pl.Series) -> pl.DataFrame:
-        """For the noun that begins at a character of each text how it stands there, as ``upward_places`` says it."""
+        """``upward_places`` for the noun that begins at character ``starts[i]`` of text ``i``."""
         from acidtest.text.monotonicity import upward_places
 
         return upward_places(self, starts)
 
     def by_text(self, *columns: str) -> Iterator[tuple[Any, ...]]:
-        """The row of each text that has tokens, and lists of some columns of its tokens."""
+        """For each text with tokens: its number, and the given token columns as lists."""
         return self.frame.group_by("text", maintain_order=True).agg(*columns).iter_rows()
 
     @cached_property
@@ -94,18 +94,18 @@ class Sentences:
 
     @cached_property
     def governors(self) -> Places:
-        """For each token the nearest place before it that is no determiner, number or adjective; -1 for none."""
+        """For each token the nearest earlier place that is not a determiner, number or adjective; -1 without one."""
         outside = ~self.frame["tag"].is_in(_MODIFIERS).to_numpy()
         nearest = np.maximum.accumulate(np.where(outside, np.arange(len(outside)), -1))
         within = (nearest >= 0) & (self.text[nearest] == self.text)
         return np.concatenate(([-1], np.where(within, nearest, -1)))[:-1]
 
     def words(self, places: Places, *, of: Places) -> pl.Series:
-        """The lower-case tokens at some places; empty where these are not in the text ``of``."""
+        """The lower-case token at each place; empty where the place is not in text ``of``."""
         return self._gather(self.lower, places, of)
 
     def tags(self, places: Places, *, of: Places) -> pl.Series:
-        """The tags at some places; empty where these are not in the text ``of``."""
+        """The tag at each place; empty where the place is not in text ``of``."""
         return self._gather(self.frame["tag"], places, of)
 
     def _gather(self, column: pl.Series, places: Places, of: Places) -> pl.Series:
@@ -116,11 +116,11 @@ class Sentences:
 
 
 def find_occurrences(sentences: Sentences, surfaces: pl.DataFrame) -> pl.DataFrame:
-    """Every stretch of tokens that is one of the surfaces, the longest where several of a category overlap.
+    """Every stretch of tokens that equals one of the surfaces; of overlapping ones in a category, the longest.
 
-    An item that may stand in two slots, as *silver* may be an adjective or a thing, has a row for each. ``surfaces``
-    has category, item, slot, surface and cased (only as it is written). The result has text, first and last (places),
-    category, item and slot.
+    An item that fits two slots, as *silver* may be an adjective or a thing, has a row for each. ``surfaces`` has the
+    columns category, item, slot, surface and cased (capitals must match). The result has text, first and last
+    (places), category, item and slot.
     """
     keyed = _split_surfaces(surfaces)
     lower, written, texts = sentences.lower, sentences.frame["token"], sentences.frame["text"]
@@ -145,7 +145,7 @@ def find_occurrences(sentences: Sentences, surfaces: pl.DataFrame) -> pl.DataFra
 
 
 def _split_surfaces(surfaces: pl.DataFrame) -> pl.DataFrame:
-    """The surfaces split into tokens as texts are, with a key to join them by."""
+    """The surfaces tokenised like texts, with a lower-case key to join them by."""
     words = tokens(surfaces["surface"]).group_by("text", maintain_order=True).agg("token")["token"]
     lower = words.list.eval(pl.element().str.to_lowercase())
     return surfaces.with_columns(
@@ -159,7 +159,7 @@ def _join_words(words: pl.Series, starts: pl.Series, length: int) -> pl.Series:
 
 
 def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
-    """The words an occurrence depends on, in every form a table may name them: columns ``row`` and ``before``.
+    """The words that govern each occurrence, in every form that a table may list: columns ``row`` and ``before``.
 
     For *playing an old guitar* these are old, playing and play; for *next to a car* to and next_to; for *a glass of
     milk* of and glass_of.
@@ -180,14 +180,14 @@ def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
 
 
 def word_forms(words: pl.Series) -> pl.DataFrame:
-    """Words with themselves and the base forms they may have: columns word and form."""
+    """Each word with itself and its possible base forms: columns word and form."""
     words = words.filter(words != "")
     bases = wordnet().base_form_frame(words).select("word", form="base")
     return pl.concat([pl.DataFrame({"word": words, "form": words}), bases]).unique()
 
 
 class Neighbours:
-    """What stands around some occurrences, as ``find_occurrences`` gives them."""
+    """Describes the words around occurrences, given as ``find_occurrences`` returns them."""
 
     def __init__(self, sentences: Sentences, places: pl.DataFrame) -> None:
         self._sentences = sentences
@@ -198,41 +198,41 @@ class Neighbours:
         self._is_noun = self._slot.is_in(["singular", "plural", "mass", "only plural"])
 
     def word(self, step: int) -> pl.Series:
-        """The word so many places after the last word of an occurrence, or before its first; 0 is the first."""
+        """The word ``step`` places after an occurrence's last word or, if negative, before its first; 0: its first."""
         return self._sentences.words(self._last + step if step > 0 else self._first + step, of=self._text)
 
     def tag(self, step: int) -> pl.Series:
-        """The tag of that word."""
+        """The tag of ``word(step)``."""
         return self._sentences.tags(self._last + step if step > 0 else self._first + step, of=self._text)
 
     def governor(self) -> Places:
-        """The place of the word each occurrence depends on, -1 for none."""
+        """The place of the word that governs each occurrence, -1 without one."""
         return np.take(self._sentences.governors, self._first)
 
     def governor_word(self) -> pl.Series:
-        """The word each occurrence depends on."""
+        """The word that governs each occurrence."""
         return self._sentences.words(self.governor(), of=self._text)
 
     def head_noun(self) -> pl.Series:
-        """The noun that an adjective goes with across another word: *male* between *young* and *child*."""
+        """The noun two words after an adjective, across another word: *child* for *young* in *young male child*."""
         across = (self._slot == "adjective") & self.tag(1).is_in(["JJ", *NOUNS]) & self.tag(2).is_in(NOUNS)
         return pl.select(pl.when(across).then(self.word(2)).otherwise(pl.lit(""))).to_series()
 
     def has_expected_tag(self) -> pl.Series:
-        """Whether an occurrence has a tag that its form may have."""
+        """Whether the tag of each occurrence fits its slot."""
         tag = self._sentences.tags(self._last, of=self._text)
         slots = zip(tag, self._slot, strict=True)
         fits = pl.Series([name in tags_of_slot(slot) for name, slot in slots], dtype=pl.Boolean)
         opens = (self._opens() | self._cased) & tag.is_in(_NAMES)
         several = pl.Series(self._last > self._first) & self._slot.is_in(["preposition", "adverb", "adjective"])
-        # "Outside the door" has a preposition that may be tagged as an adverb.
+        # "Outside" in "outside the door" is a preposition, but may be tagged as an adverb.
         bare = (self._slot == "preposition") & ~self.tag(1).is_in([*_NOUN_PHRASE, "PRP", "VBG"])
         ambiguous = (self._slot == "adverb") & self.word(0).is_in(_ADVERB_OR_PREPOSITION)
         governs = ambiguous & self.tag(1).is_in(_NOUN_PHRASE)
         return (fits | opens | several) & ~governs & ~bare & ~self._has_another_number()
 
     def _has_another_number(self) -> pl.Series:
-        """Whether *a* stands before a mass, or a number before a single thing: *ninety sheep*."""
+        """Whether *a* precedes a mass noun, or a number above one a singular: *ninety sheep*."""
         adjectives = pl.Series(np.ones(len(self._first), dtype=bool))
         single, many = adjectives & False, adjectives & False
         for step in (-1, -2, -3):
@@ -243,7 +243,7 @@ class Neighbours:
         return ((self._slot == "mass") & single) | ((self._slot == "singular") & many)
 
     def is_name(self) -> pl.Series:
-        """Whether an occurrence is part of a name: capitals inside a sentence, or a name beside it."""
+        """Whether an occurrence is part of a name: capitalised inside a sentence, or next to a name."""
         capital = self._sentences.frame["token"].gather(self._first).str.contains(r"^\p{Lu}")
         entity = self._sentences.frame["entity"].gather(self._first)
         within = capital & ~self._opens() & ~self._cased
@@ -252,7 +252,7 @@ class Neighbours:
         return within | ((self._cased | capital | self._is_noun) & beside) | people
 
     def is_compound(self) -> pl.Series:
-        """Whether another noun goes with it; an adjective needs one, a name may have none."""
+        """Whether it is part of a compound; for an adjective, whether it has no noun and is not a predicate."""
         after, before = self.tag(1).is_in(NOUNS), self.tag(-1).is_in(NOUNS)
         hyphen = self.word(1).is_in(["-", "/", "'"]) | self.word(-1).is_in(["-", "/"])
         name = (self._slot == "name") & (after | (self.tag(1) == "JJ"))
@@ -262,13 +262,13 @@ class Neighbours:
         return noun | adjective | hyphen
 
     def is_bare(self) -> pl.Series:
-        """Whether one thing stands without article, owner or number: *plays guitar*, but not *Dog in the snow*."""
+        """Whether a singular has no article, owner or number: *plays guitar*, but not *Dog in the snow*."""
         determiners = ["DT", "PRP$", "CD", "POS", "PDT"]
         determined = reduce(or_, (self.tag(-step).is_in(determiners) & self._governed(step) for step in (1, 2, 3, 4)))
         return (self._slot == "singular") & ~(determined | self.governor_word().is_in(_SENTENCE_START))
 
     def is_described(self) -> pl.Series:
-        """Whether an adjective goes with it that may not go with others of its kind: a paved courtyard."""
+        """Whether a noun has an adjective that may not suit other items of the list: a paved courtyard."""
         common = _common_adjectives().implode()
         return self._is_noun & reduce(
             or_,
@@ -279,7 +279,7 @@ class Neighbours:
         )
 
     def _governed(self, step: int) -> pl.Series:
-        """Whether the word so many places before an occurrence depends on what the occurrence does."""
+        """Whether the word ``step`` places before an occurrence stands between it and its governor."""
         return pl.Series(self._first - 1 - self.governor() >= step)
 
     def is_listed(self) -> pl.Series:
@@ -291,7 +291,7 @@ class Neighbours:
         return (joined & (continues | verbal)) | before | (self.word(-1).is_in(_CONJUNCTIONS) & verbal)
 
     def is_compared(self) -> pl.Series:
-        """Whether a superlative or comparative goes with it: the biggest dog is not the biggest cat."""
+        """Whether a superlative or comparative is near it: the biggest dog is not the biggest animal."""
         return reduce(or_, (self.tag(step).is_in(["JJR", "JJS", "RBR", "RBS"]) for step in (-3, -2, -1, 1)))
 
     def _opens(self, back: int = 0) -> pl.Series:
@@ -301,16 +301,16 @@ class Neighbours:
 
 @cache
 def _common_adjectives() -> pl.Series:
-    """Adjectives that nearly everything may have: sizes, ages, colours."""
+    """Adjectives that suit nearly everything: sizes, ages, colours."""
     return pl.concat([packaged_table("lexical/adjectives.tsv")["adjective"], category("colours").items["item"]])
 
 
 def doubts(texts: pl.Series, reasons: Collection[str] | None = None) -> pl.Series:
-    """For each text the first reason why it may be no plain assertion, null where there is none.
+    """For each text the first reason why it may not be a plain assertion, null where there is none.
 
-    Whoever negates, asks, supposes, reports, compares or quantifies may stay right when a word turns into its opposite:
-    *the soup might be cold* does not contradict *the soup might be hot*. ``data/contexts/doubts.tsv`` lists the words
-    that reveal such contexts, each with its reason. ``reasons`` are those to look for; None means all.
+    A text that negates, asks, supposes, reports, compares or quantifies may stay true with a word replaced by its
+    opposite: *the soup might be cold* does not contradict *the soup might be hot*. ``data/contexts/doubts.tsv`` lists
+    the patterns of such texts by reason. ``reasons`` are those to look for; None means all.
     """
     table = packaged_table("contexts/doubts.tsv").select("reason", "pattern")
     return first_matching_reason(texts, [row for row in table.iter_rows() if reasons is None or row[0] in reasons])

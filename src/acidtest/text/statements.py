@@ -1,8 +1,8 @@
-"""Sentences that state an exact quantity as a plain fact: the premises of numerical reasoning.
+"""Finds sentences that state an exact quantity as a plain fact, to be premises of the numerical reasoning suite.
 
 They come from arithmetic problems (AQuA-RAT), from the premises and hypotheses of any NLI corpus, from a text or from
-the starter corpus. What would make a label unsure once a number is changed is left out, and counted by reason. Texts
-written as tokens ("Ann has n't 5 apples ."), as many NLI files have them, are joined to what people would write.
+the starter corpus. Sentences whose label would be uncertain once a number is changed are left out and counted by
+reason. Tokenised texts ("Ann has n't 5 apples ."), as in many NLI files, are detokenised.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from acidtest.text.tokens import sentences
 
 _WORDS = "|".join(NUMBER_WORDS)
 _MENTION = rf"\d|\b(?i:{_WORDS})\b"
-"""What a text with a number has in it; without look-around, for whole columns. One counts nothing by itself."""
+"""Matches in any text with a number; no look-around, so that Polars can use it. The word "one" does not count."""
 
 _NUMBER = rf"(?:[$£€]?\d[\d,.]*|(?i:{_WORDS}))"
-"""The beginning of a number, for patterns over whole columns."""
+"""The beginning of a number, for use in Polars patterns."""
 
 _INTEGER = r"(?:^|[^\w.,])\d+(?:[^\w.,]|[.,](?:\D|$)|$)"
-"""A whole number in digits standing alone, for whole columns."""
+"""A separate whole number in digits, for use in Polars."""
 
 _AQUA = frozenset({"question", "options", "rationale", "correct"})
 _TOGETHER = 1 << 12
@@ -54,31 +54,31 @@ _AMOUNT = r"^[$£€]?\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*%?$"
 _TOKENISED = (
     r"(?i)[\p{L}\p{N}%'’\")\]] [.,!?]+(?: |$)|\p{L} n['’]t\b|\p{L} ['’](?:s|m|d|ll|re|ve)(?: |$)|``|-[LR][RSC]B-"
 )
-"""What shows that a text is written as tokens; a colon between spaces may be a ratio, "10 %" is as people write."""
+"""Signs that a text is tokenised; a colon between spaces (a ratio) and "10 %" are not, since people write them."""
 
 
 @dataclass(frozen=True)
 class Statements:
-    """Sentences that serve as premises, and how many were left out, by reason."""
+    """Sentences to be used as premises, and how many were left out, by reason."""
 
     rows: Rows
-    """A column ``sentence``, and the columns of the corpus."""
+    """The column ``sentence`` and the columns of the corpus."""
     name: str
     kinds: Mapping[str, Kind]
     """The kinds of the corpus's columns."""
     sources: Mapping[str, str]
     licence: str
     tagger: str
-    """The name of the tagger that found the named entities, where these were required."""
+    """The name of the tagger that found named entities; empty if none were required."""
     left_out: Mapping[str, int]
 
 
 def statements(source: Suite | Path | None, *, entities: bool = False, faithful: bool = False) -> Statements:
-    """The sentences of a source that serve as premises; None means the starter corpus.
+    """The sentences of a source that can be premises; None means the starter corpus.
 
-    A problem is discarded as the paper says, or with ``faithful`` as the released script did; then everything with a
-    whole number serves. Otherwise only sentences stay in which some quantity can be changed with sure labels.
-    ``entities`` asks for a person, place or organisation, as AQuA-RAT always does.
+    Arithmetic problems are discarded as the paper says and sentences kept if some quantity can be changed with certain
+    labels. ``faithful`` discards problems as the released script did and keeps every sentence with a whole number.
+    ``entities`` requires a person, place or organisation; AQuA-RAT always requires one.
     """
     given = read_pairs_or_path(source) if isinstance(source, Path) else source
     of_aqua = isinstance(given, Path) and is_aqua(given)
@@ -92,7 +92,7 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     if of_aqua:
         table = read_table(given)
         _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
-        # AQuA's own files are called dev and test, which says little of what a suite was made from.
+        # AQuA's files are called dev and test, which does not say what a suite was made from.
         name = stem(given) if "aqua" in stem(given).lower() else f"aqua-{stem(given)}"
         return sieve.statements(Card(name, sources=table.sources, licence="Apache-2.0"))
     sieve.take_texts(_paragraphs(given))
@@ -100,7 +100,7 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
 
 
 class _Sieve:
-    """Takes sentences part by part and keeps, on disk where they are many, those that serve, each once."""
+    """Collects suitable sentences in parts, without duplicates, and on disk where they are many."""
 
     def __init__(self, *, named: bool, faithful: bool) -> None:
         self.left_out = Counter[str]()
@@ -110,25 +110,25 @@ class _Sieve:
         self._kept = Spool()
 
     def keep(self, frame: pl.DataFrame, reason: str, kept: pl.Expr | pl.Series) -> pl.DataFrame:
-        """The rows that are to be kept; the others are counted."""
+        """The rows where ``kept`` is true; the others are counted under ``reason``."""
         left = frame.filter(kept)
         self.left_out[reason] += frame.height - left.height
         return left
 
     def take(self, sentences: pl.DataFrame) -> None:
-        """Take the sentences in the column ``sentence``, with its other columns, not too many at once."""
+        """Add the suitable sentences of the column ``sentence``, with their other columns, part by part."""
         for part in sentences.iter_slices(_TOGETHER):
             self._kept.add(compact_frame(self._filter_sentences(part)))
 
     def take_texts(self, texts: pl.DataFrame) -> None:
-        """Take every sentence of the texts in the column ``sentence``, the other columns repeated."""
-        # What a tokeniser has split is joined, but for the released script: a space before a full stop says nothing.
+        """Split the texts in the column ``sentence`` into sentences and add these, with the other columns repeated."""
+        # Tokenised texts are joined, except with ``faithful``: the released script did not join them.
         parts = sentences(texts["sentence"] if self._faithful else detokenise(texts["sentence"]))
         self.take(texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"]))
 
     def statements(self, card: Card) -> Statements:
-        """What was kept of the corpus that a card describes."""
-        # Problems of numbers come last, by name.
+        """The sentences kept, with the name, columns, sources and licence of a corpus's card."""
+        # Problems of numbers come last, sorted by name.
         reasons = sorted(self.left_out.items(), key=lambda item: item[0] if item[0].startswith("number: ") else "")
         left_out = {reason: count for reason, count in reasons if count}
         used_tagger = tagger().name if self._named else ""
@@ -153,7 +153,7 @@ class _Sieve:
 def is_aqua(path: Path) -> bool:
     """Whether a file holds AQuA-RAT problems: JSON lines with question, options, rationale and correct."""
     opened = gzip.open if path.suffix == ".gz" else open
-    # What is wrong with a corrupt file, its reader says.
+    # A corrupt file gets its error message later, from its reader.
     with suppress(OSError, EOFError, zlib.error, ValueError, RecursionError), opened(path, "rb") as file:
         first = json.loads(file.readline(1 << 20))
         return isinstance(first, dict) and set(first) >= _AQUA
@@ -161,7 +161,7 @@ def is_aqua(path: Path) -> bool:
 
 
 def is_prose(path: Path) -> bool:
-    """Whether a file that cannot be read as pairs is a text: a ``.txt`` that does not begin as a table does."""
+    """Whether a file that cannot be read as pairs is a text: a ``.txt`` that does not begin like a table or JSON."""
     if not re.search(r"\.txt(\.gz)?$", path.name.lower()):
         return False
     text = _text(path).lstrip()
@@ -169,7 +169,7 @@ def is_prose(path: Path) -> bool:
 
 
 def read_pairs_or_path(path: Path) -> Suite | Path:
-    """The pairs of an NLI file, or the path itself where it holds problems or a text."""
+    """The pairs of an NLI file, or the path itself for AQuA-RAT problems or a text."""
     if is_aqua(path):
         return path
     try:
@@ -181,8 +181,8 @@ def read_pairs_or_path(path: Path) -> Suite | Path:
 
 
 def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
-    """Show a sieve the sentences of premises and hypotheses, each text once and only where there is a number in it."""
-    # What people said of a pair says nothing of its sentences.
+    """Pass the sentences of premises and hypotheses to a sieve: each text once, and only texts with a number."""
+    # Annotators' labels are about a pair, not about its sentences.
     columns = {*pairs.card.columns, "source_id"} - {"annotator_labels"}
     kept_columns = [name for name in pairs.frame.collect_schema() if name in columns]
     seen = SeenDigests()
@@ -198,7 +198,7 @@ def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
 
 
 def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> None:
-    """Show a sieve the sentences of the questions of AQuA-RAT problems that are simple enough."""
+    """Pass the sentences of the questions of simple enough AQuA-RAT problems to a sieve."""
     marked = problems.select("options", pl.col("correct").str.strip_chars() + ")").iter_rows()
     answers = pl.Series(
         [
@@ -220,10 +220,10 @@ def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> 
 
 
 def _sentence_counts(texts: pl.Series) -> pl.Series:
-    """How many sentences each text has, a line ending one too.
+    """How many sentences each text has, where the end of a line also ends a sentence.
 
-    Counted so, a problem of dev or test leaves a third of a sentence with a number on average; the paper's 40,000
-    sentences from about 100,000 problems are near that.
+    Counted this way, a problem of dev or test yields on average a third of a sentence with a number; the paper reports
+    a similar share, 40,000 sentences from about 100,000 problems.
     """
     lines = texts.str.split("\n").list.eval(pl.element().filter(pl.element().str.strip_chars() != ""))
     row = pl.Series(range(len(texts))).repeat_by(lines.list.len()).explode()
@@ -232,7 +232,7 @@ def _sentence_counts(texts: pl.Series) -> pl.Series:
 
 
 def _paragraphs(path: Path) -> pl.DataFrame:
-    """The paragraphs of a text where empty lines part them, else its lines."""
+    """The paragraphs of a text if empty lines separate them, else its lines."""
     text = _text(path)
     parts = re.split(r"\n\s*\n", text) if re.search(r"\n\s*\n", text.strip()) else text.split("\n")
     return pl.DataFrame({"sentence": [" ".join(part.split()) for part in parts]})
@@ -243,17 +243,17 @@ def _text(path: Path) -> str:
 
 
 def _is_named(texts: pl.Series) -> pl.Series:
-    """Whether each text names a person, place or organisation, be it one that no list of names has."""
+    """Whether each text names a person, place or organisation, listed or not."""
     words = Sentences.of(texts).frame
     named = words.filter(pl.col("entity").is_in(ENTITIES) | _unlisted_names(words))["text"]
     return pl.int_range(len(texts), eager=True).is_in(named.unique().implode())
 
 
 def _unlisted_names(words: pl.DataFrame) -> pl.Series:
-    """Which tagged tokens are names although the tagger has no kind for them.
+    """Which tokens are names that the tagger gives no entity.
 
-    Those are proper nouns that are no English words (Promila, Burghtown), and given names that begin a sentence and go
-    on with what may be a verb ("John invested"). WordNet has days, months, subjects and planets as words.
+    These are proper nouns that are not English words (Promila, Burghtown), and given names that begin a text before a
+    possible verb ("John invested"). Days, months, subjects and planets are words of WordNet, so they do not count.
     """
     word = words["token"]
     proper = word.str.contains(r"^\p{Lu}\p{Ll}{2,}$") & words["tag"].is_in(["NNP", "NNPS"])
@@ -272,9 +272,9 @@ def _problem(sentence: str) -> str:
 
 
 def detokenise(texts: pl.Series) -> pl.Series:
-    """The texts with tokens joined: punctuation, brackets, quotes, clitics, currency and percent signs."""
+    """Tokenised texts with punctuation, brackets, quotes, clitics, currency and percent signs joined to words."""
     written = texts
-    # What stands between spaces, and how it is written, in the order in which it is joined.
+    # Each row is a pattern of separated tokens and the joined text, in the order of application.
     for pattern, replacement in packaged_table("quantities/joins.tsv").iter_rows():
         written = written.str.replace_all(pattern, replacement)
     tokenised = texts.str.contains(_TOKENISED)

@@ -1,7 +1,7 @@
-"""Texts with one word of a word list replaced by another of it, and the relation of the new word to the old one.
+"""Replaces a word of a word list by another of the list, and records the relation of the new word to the old one.
 
-Only plain places are used: where a word is part of a name, a compound or a list, or stands in a context that changes
-what follows from what (negation, *few*, *only*, comparison, condition, question), it is left as it is, and counted.
+Only plain places are used: a word that is part of a name, a compound or a list, or in a context that changes what is
+entailed (negation, *few*, *only*, comparison, condition, question), is not replaced but counted.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
 )
 
 Filter = Callable[[pl.DataFrame], pl.Series]
-"""Which of some replacements to keep; columns previous, premise_word, hypothesis_word, next and their tags."""
+"""Says which replacements to keep; columns previous, premise_word, hypothesis_word, next and their tags."""
 
 _ANYWHERE = ("question", "negation", "conditional", "coordination", "conversation", "quotation", "plurality")
 _BEFORE = ("modality", "attitude", "comparison", "focus", "downward")
-"""Reasons for doubt: anywhere in the text, or before the word."""
+"""Reasons for doubt that count anywhere in the text, and those that count before the word."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Substitutions:
     categories: Sequence[str]
     draws: Draws
     per_relation: int = 1
-    """How many new words in each relation a place gets."""
+    """The most new words for a place in each relation."""
     filters: dict[str, Filter] = field(default_factory=dict)
     tagger: str = "auto"
 
     def of(self, texts: pl.Series) -> tuple[pl.DataFrame, Counter[str]]:
         """The changed texts, columns as in ``_COLUMNS``, and how many replacements were left out, by reason."""
         names = tuple(self.categories)
-        # Tagging is most of the work: only what may hold an item is tagged.
+        # Tagging takes most of the time: only texts that may contain an item are tagged.
         openers = surfaces(names)["surface"].str.to_lowercase().str.extract(r"^([\p{L}\p{N}]+)")
         rows = texts.str.to_lowercase().str.contains_any(openers.drop_nulls().unique().to_list()).arg_true()
         texts = texts.gather(rows)
@@ -59,7 +59,7 @@ class Substitutions:
         if places.is_empty():
             return pl.DataFrame(schema=_COLUMNS), Counter()
         places = places.with_columns(reason=_reasons_against(sentences, places, texts))
-        # What cannot stand in one slot may stand in another.
+        # An occurrence that is rejected in one slot may be accepted in another.
         stands = pl.col("reason").is_null().any().over("category", "first")
         left_out = Counter(places.filter(~stands).unique(["category", "first"], maintain_order=True)["reason"])
         places = places.filter(pl.col("reason").is_null()).drop("reason").with_row_index("row")
@@ -78,7 +78,7 @@ class Substitutions:
         return drawn.select(*_COLUMNS), +left_out
 
     def _draw_options(self, texts: pl.Series, options: pl.DataFrame) -> pl.DataFrame:
-        """A few replacements in each relation for each place, whatever else there is in the corpus."""
+        """Up to ``per_relation`` replacements for each place and relation; the draw does not depend on other texts."""
         keys = digests(texts.gather(options["text"]), options["category"])
         bits = self.draws.bits(keys + options["start"].to_numpy().astype(np.uint64), "place")
         draw = self.draws.bits(bits ^ digests(options["other"]), "other")
@@ -88,14 +88,14 @@ class Substitutions:
 
 
 def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
-    """The text with the new word; article, capitals and preposition follow."""
+    """The text with the new word; article, capitals and preposition are adapted."""
     start, end, new = row["start"], row["end"], row["new"]
     if row["old_form"] == "the" and text[:start].lower().endswith("the "):
         start -= 4
     if row["form"] == "the":
         new = f"the {new}"
     moved = row["at"] != row["old_at"] and row["anchor"] == row["old_at"]
-    # The capital of a name says nothing of the place it stands in.
+    # Inside a sentence, the capital of a name is no reason to capitalise the new word.
     opens = not text[:start].strip() or text[:start].rstrip().endswith((".", "!", "?"))
     changed = replace_span(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
     return replace_span(changed, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else changed
@@ -103,7 +103,7 @@ def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
 
 @cache
 def surfaces(names: tuple[str, ...]) -> pl.DataFrame:
-    """Every form of every item of some categories: category, item, slot, surface and cased."""
+    """Every form of every item of some categories: columns category, item, slot, surface, cased, form and at."""
     rows = [
         (name, item, slot, surface, form in ("name", "the") or item[0].isupper(), form, at or "in")
         for name in names
@@ -116,7 +116,7 @@ def surfaces(names: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _reasons_against(sentences: Sentences, places: pl.DataFrame, texts: pl.Series) -> pl.Series:
-    """Why each occurrence is left as it is; null where nothing speaks against it."""
+    """The first reason not to replace each occurrence; null where there is none."""
     around = Neighbours(sentences, places)
     alone = [name for name in category_names() if category(name).alone]
     several = [pl.col("first").n_unique().over("text", "category", *of) > 1 for of in ((), ("item",))]
@@ -136,19 +136,19 @@ def _reasons_against(sentences: Sentences, places: pl.DataFrame, texts: pl.Serie
     }
     whole = texts.gather(places["text"]).cast(pl.String)
     before = whole.str.slice(0, sentences.frame["start"].gather(places["first"]))
-    # A can of beans is no ability.
+    # In "a can of beans" *can* is not a modal verb.
     before = before.str.replace_all(r"\bcans? of\b", "tin of")
     return _first_reason(reasons, doubts(texts, _ANYWHERE).gather(places["text"]), doubts(before, _BEFORE))
 
 
 def _first_reason(reasons: Mapping[str, pl.Series], *others: pl.Series) -> pl.Series:
-    """For each row the first reason whose flag is true, then those of other columns; null where there is none."""
+    """For each row the first reason whose flag is true, else the first value of ``others``; null without any."""
     flagged = [pl.when(flags).then(pl.lit(reason)) for reason, flags in reasons.items()]
     return pl.select(pl.coalesce(*flagged, *others)).to_series()
 
 
 def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether a text in the simple present may say what happens again and again, where that matters."""
+    """Whether a text in the simple present may describe a habit, for categories that require a single event."""
     matters = [name for name in places["category"].unique() if category(name).events]
     auxiliary = sentences.lower.is_in(["is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve"])
     present = sentences.frame["tag"].is_in(["VBZ", "VBP"]) & ~auxiliary
@@ -157,7 +157,7 @@ def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
 
 
 def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether some other word of the text goes with this item alone."""
+    """Whether the text has another word that goes with this item only."""
     tied = _tied_words(tuple(places["category"].unique().sort()))
     forms = word_forms(sentences.lower.unique()).select(tied="form", word="word")
     rows = places.select("text", "category", "item", "first", "last").with_row_index("row")
@@ -165,7 +165,7 @@ def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
 
 
 def _has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.Series:
-    """Which of some rows have a word of theirs in their text, outside of the stretch from ``first`` to ``last``."""
+    """Which rows have one of their ``words`` elsewhere in their text, outside ``first`` to ``last``."""
     tokens = pl.DataFrame({"text": pl.Series(sentences.text), "word": sentences.lower}).with_row_index("place")
     matches = words.join(tokens, on=["text", "word"]).filter(~pl.col("place").is_between("first", "last"))
     return pl.int_range(size, eager=True, dtype=pl.UInt32).is_in(matches["row"].unique().implode())
@@ -173,13 +173,13 @@ def _has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.S
 
 @cache
 def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
-    """category, item and the words that tie it, a row for each."""
+    """The words that go with one item only: columns category, item and tied."""
     items = pl.concat(category(name).items.select("item", "tied", category=pl.lit(name)) for name in names)
     return items.explode("tied").filter(pl.col("tied") != "")
 
 
 def _replacement_options(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """Every other item that may stand in a place: row, other, relation and frame beside the columns of ``places``."""
+    """Every item that may replace an occurrence: columns of ``places``, other, relation, frame, old and new form."""
     others = _match_frames(sentences, places, names).join(_relations(names), on=["category", "item", "frame"])
     others = others.sort("row", "other", "relation", "frame").unique(["row", "other", "relation"], maintain_order=True)
     new = surfaces(names).select("category", "slot", "form", "at", other="item", new="surface")
@@ -189,7 +189,7 @@ def _replacement_options(sentences: Sentences, places: pl.DataFrame, names: tupl
 
 
 def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame:
-    """The options that say something new, are no idiom and can take the preposition that is there."""
+    """The options without a reason against them; the others are counted in ``left_out`` by reason."""
     earlier = Neighbours(sentences, options).word(-2)
     new_words = options.select("text", "first", "last", word=pl.col("new").str.to_lowercase()).with_row_index("row")
     beside = options.select("previous", "new", "old", "next").iter_rows()
@@ -218,14 +218,14 @@ def _relations(names: tuple[str, ...]) -> pl.DataFrame:
 
 @cache
 def _frames(names: tuple[str, ...]) -> pl.DataFrame:
-    """What frames ask for, a row for each frame that an item may be replaced in."""
+    """The conditions of the frames: a row for each item and frame in which it may be replaced."""
     frames = pl.concat(category(name).frames.with_columns(category=pl.lit(name)) for name in names)
     stands = _relations(names).select("category", "item", "frame").unique(maintain_order=True)
     return stands.join(frames, on=["category", "frame"])
 
 
 def _match_frames(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """The places with the frames they are, a row for each: columns of ``places`` and frame."""
+    """The places with each frame whose conditions they meet: columns of ``places`` and frame."""
     around = Neighbours(sentences, places)
     described = places.with_columns(
         next=_noun_forms(around.word(1), around.head_noun()),
@@ -245,7 +245,7 @@ def _match_frames(sentences: Sentences, places: pl.DataFrame, names: tuple[str, 
 
 
 def _noun_forms(*words: pl.Series) -> pl.Series:
-    """The words of each row with what they are the plural of, as a list."""
+    """The words of each row with their singulars, as a list."""
     bases = wordnet().base_form_frame(pl.concat(words).unique(), "n").group_by("word").agg("base")
     forms = []
     for column in words:
@@ -255,7 +255,7 @@ def _noun_forms(*words: pl.Series) -> pl.Series:
 
 
 def _kinds(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """The kind of thing a word is said of: the noun after it for an adjective, else the nearest noun before it."""
+    """The kind of thing a word describes: of the noun after an adjective, else of the nearest noun before."""
     is_noun = sentences.frame["tag"].is_in(NOUNS).to_numpy()
     nearest = np.maximum.accumulate(np.where(is_noun, np.arange(len(is_noun)), -1))
     first, last = places["first"].to_numpy(), places["last"].to_numpy()
@@ -272,7 +272,7 @@ def _kinds(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
 
 
 def _with_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFrame:
-    """The options with what stands beside them, as filters ask for it."""
+    """The options with the words beside them and their tags, as filters and ``_write_replacement`` need them."""
     around = Neighbours(sentences, options)
     starts, ends = sentences.frame["start"], sentences.frame["end"]
     anchor = around.governor()
@@ -293,7 +293,7 @@ def _with_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFram
 
 
 def _needs_another_article(options: pl.DataFrame, earlier: pl.Series) -> pl.Series:
-    """Whether the new word goes with *the* alone and has *a* before it, or the other way round."""
+    """Whether the new word needs *the* but *a* precedes it, or needs *a* but *the* precedes it."""
     articles = packaged_table("lexical/articles.tsv").select(other="noun", article="article")
     asks = options.select("other").join(articles, on="other", how="left", maintain_order="left")["article"]
     one, adjective = options["previous"], options["previous_tag"] == "JJ"
@@ -302,14 +302,14 @@ def _needs_another_article(options: pl.DataFrame, earlier: pl.Series) -> pl.Seri
 
 
 def _is_coloured(options: pl.DataFrame, earlier: pl.Series) -> pl.Series:
-    """Whether a living thing has a colour: there are white dogs, but no white beagles."""
+    """Whether a living thing has a colour, which may not suit its kinds: there are white dogs, but no white beagles."""
     colours = category("colours").items["item"].implode()
     living = options["category"].is_in(["animals", "flowers", "trees", "hypernyms"]) & (options["slot"] != "adjective")
     return living & (options["previous"].is_in(colours) | earlier.is_in(colours))
 
 
 def _reveals_another_sex(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
-    """Whether a new word reveals another sex than some other word of its text: *the woman lost his hat*."""
+    """Whether a new word and some other word of its text both reveal a sex: *the woman lost his hat*."""
     flags = options["new"].is_in(list(word_list("telling sex"))).to_numpy().copy()
     rows = np.flatnonzero(flags)
     texts = options["text"].to_numpy()[rows]

@@ -1,12 +1,12 @@
-"""Pairs of words to swap between premise and hypothesis: antonyms and hypernyms of WordNet, or those of a file.
+"""Word pairs to swap between premise and hypothesis: antonyms and hypernyms of WordNet or from a file.
 
 A table of pairs has a row for each order: ``premise_lemma``, ``hypothesis_lemma``, ``pos`` (n, v, a, r, or empty for
 words that WordNet does not have, which are matched as they are written), ``relation`` (of the premise's word to the
-hypothesis's) and ``sure``: WordNet has the relation, and readers are sure to mean it by these words.
+hypothesis's) and ``sure``: WordNet has the relation, and readers are certain to understand the words that way.
 
 A proxy is a word that replaces an antonym: a synonym, hypernym or hyponym of the other word of the pair. The proxy sets
 of Sanchez Carmona et al. (2018), section 6.1, replace *young* beside *elderly* by *aged*. They chose by hand; here any
-word counts that WordNet relates to the sense in which the two are opposed, and that a training file has often enough.
+word counts that WordNet relates to the sense in which the two are opposed and that is frequent in a training file.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ def wordnet_pairs(relation: Relation) -> pl.DataFrame:
     """The single words that WordNet says are antonyms, or hyponym and hypernym, in both orders.
 
     Antonyms that seldom oppose anything (``data/typology/no_antonyms.tsv``) and auxiliaries are left out. Hypernyms are
-    nouns, at any depth, in the first sense of both; what stands at the top of WordNet (*entity*, *unit*) or is a
-    hypernym in name only (*girl* of *woman*) is left out (``data/swaps/no_hypernyms.tsv``), and what readers take for
-    the same (*guy* and *man*) is not sure (``data/swaps/unsure_hypernyms.tsv``).
+    nouns, at any depth, in the first sense of both; words at the top of WordNet (*entity*, *unit*) and wrong hypernyms
+    (*girl* of *woman*) are left out (``data/swaps/no_hypernyms.tsv``), and pairs that readers take for synonyms (*guy*
+    and *man*) are not sure (``data/swaps/unsure_hypernyms.tsv``).
     """
     return _antonyms() if relation == "antonym" else _hypernyms()
 
 
 def file_pairs(path: str | Path, relation: Relation) -> pl.DataFrame:
-    """The pairs of a file in both orders: two words a line, with white space, a comma or a tab between them.
+    """The pairs of a file in both orders: two words per line, separated by white space, a comma or a tab.
 
-    A third column says which are pairs at all (*True*), as in Baroni et al. (2012); in a file of hypernyms the
-    narrower word goes first. Inflected words stand for their base forms, of the same part of speech.
+    An optional third column marks valid pairs (*True* or *False*), as in Baroni et al. (2012); in a file of hypernyms
+    the narrower word comes first. Inflected words are replaced by their base forms in a common part of speech.
     """
     lines = utf8_text(Path(path), read_bytes(Path(path))).decode().splitlines()
     rows = [(number, words) for number, line in enumerate(lines, start=1) if (words := _words(line))]
@@ -89,12 +89,12 @@ def _words(line: str) -> list[str]:
 
 
 def _with_bases(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The pairs in every part of speech that both words have, else as they are: first, second, pos."""
+    """The base forms in each part of speech that both words have, else the words as written: first, second, pos."""
     bases = wordnet().base_form_frame(pl.concat([pairs["first"], pairs["second"]]).unique())
     pairs = pairs.unique(maintain_order=True).with_row_index("row")
     both = pairs.join(bases.select(first="word", pos="pos", one="base"), on="first")
     both = both.join(bases.select(second="word", pos="pos", two="base"), on=["second", "pos"])
-    # A word that is a base form itself is no form of another: "left" may be one of "leave", but not in "left right".
+    # A base form is not taken for a form of another word: "left" beside "right" is not "leave".
     for base, word in (("one", "first"), ("two", "second")):
         itself = pl.col(base) == pl.col(word)
         both = both.filter(itself | ~itself.any().over("row", "pos", word))
@@ -134,7 +134,7 @@ def _antonyms() -> pl.DataFrame:
 
 
 def _hypernyms() -> pl.DataFrame:
-    # Words go by their numbers: there are more than a hundred thousand pairs, and strings would take a lot of room.
+    # Words are numbers here: strings would need much memory for more than a hundred thousand pairs.
     words = _first_senses().with_row_index("number")
     numbers = words.select("word", "number")
     pairs = _ancestors_of(words).join(words.select(second="number", at="synset"), on="at").select("first", "second")
@@ -142,7 +142,7 @@ def _hypernyms() -> pl.DataFrame:
     anything = listed.filter(pl.col("word") == "*").select(word="hypernym").join(numbers, on="word")["number"]
     pairs = pairs.filter(~pl.col("second").is_in(anything.implode()), pl.col("first") != pl.col("second")).unique()
     pairs = pairs.join(_pair_numbers(listed, numbers), on=["first", "second"], how="anti")
-    # Two words may each lie above the other in a circle of synonyms; such a pair has no direction.
+    # Two words may each be above the other, through synonyms; such a pair has no direction.
     pairs = pairs.join(pairs.select(first="second", second="first"), on=["first", "second"], how="anti")
     unsure = packaged_table("swaps/unsure_hypernyms.tsv")
     doubted = words.filter(~pl.col("sure") | pl.col("word").is_in(unsure.filter(hypernym="*")["word"].implode()))
@@ -163,10 +163,10 @@ def _pair_numbers(listed: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _first_senses() -> pl.DataFrame:
-    """Nouns with their first synset, and whether little else is meant by them: word, synset and sure.
+    """Nouns with their first synset, and whether they are nearly always used in that sense: word, synset and sure.
 
-    Sure is a concrete noun of which nine in ten uses in SemCor (without any: all senses) are of the kind of its first
-    sense. It must not name a person by what they do: whoever is running is a *runner*.
+    A concrete noun is sure if nine in ten of its uses in SemCor (without uses: all its senses) are of the kind of its
+    first sense. Nouns for persons by what they do are not sure: whoever is running is a *runner*.
     """
     net = wordnet()
     senses = net.sense_table.with_row_index("sense").with_columns(
@@ -177,7 +177,7 @@ def _first_senses() -> pl.DataFrame:
     nouns = senses.filter(pl.col("pos") == "n", pl.col("word").str.contains(r"^\p{Ll}+[^s\P{Ll}]$|ss$")).sort(
         "word", "rank"
     )
-    # Looked up before grouping: within groups Polars would copy all these senses for each word, 1.5 GB of them.
+    # Looked up before grouping: within groups Polars would copy the list of senses for each word, 1.5 GB in all.
     nouns = nouns.with_columns(does=pl.col("sense").is_in(_agent_noun_senses(senses).implode()))
     kinds = packaged_table("wordnet/lexfiles.tsv")["name"].to_list()
     same_kind = pl.col("kind") == pl.col("kind").first()
@@ -191,16 +191,16 @@ def _first_senses() -> pl.DataFrame:
     )
     concrete = [kinds.index(f"noun.{name}") for name in ("animal", "artifact", "food", "person", "plant")]
     usual = pl.when(pl.col("share").is_nan()).then("alone").otherwise(pl.col("share") >= 0.9)
-    # A whale is first of all a very large person to WordNet.
+    # The first sense of "whale" in WordNet is a very large person.
     odd = (pl.col("first") == kinds.index("noun.person")) & (pl.col("does") | pl.col("animal"))
     first_senses = shares.drop_nulls("synset").with_columns(sure=usual & pl.col("first").is_in(concrete) & ~odd)
-    # "Cows" is an entry of its own, but a form of another.
+    # "Cows" has an entry in WordNet, but is also a form of "cow": left out.
     forms = net.base_form_frame(first_senses["word"], "n").filter(pl.col("word") != pl.col("base"))
     return first_senses.select("word", "synset", "sure").join(forms.select("word"), on="word", how="anti")
 
 
 def _agent_noun_senses(senses: pl.DataFrame) -> pl.Series:
-    """The senses of nouns made from a verb: *runner*, but not *doctor*, which only serves as one."""
+    """The senses of nouns derived from a verb: *runner*, but not *doctor*, which equals the verb."""
     words = senses.select("sense", "word", "pos")
     links = wordnet().relation("derivations").join(words.rename({"word": "noun"}), left_on="source", right_on="sense")
     links = links.join(words.select("sense", verb="word", verbal="pos"), left_on="target", right_on="sense")
@@ -209,7 +209,7 @@ def _agent_noun_senses(senses: pl.DataFrame) -> pl.Series:
 
 
 def _ancestors_of(words: pl.DataFrame) -> pl.DataFrame:
-    """Every synset above the synset of each word: first, the word's number, and at."""
+    """Every synset above each word's synset: columns first (number of the word) and at (synset)."""
     steps = wordnet().relation("hypernyms").select(at="source", up="target")
     level, levels = words.select(first="number", at="synset"), list[pl.DataFrame]()
     while level.height:
@@ -220,12 +220,12 @@ def _ancestors_of(words: pl.DataFrame) -> pl.DataFrame:
 
 @cache
 def proxy_words(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ...]:
-    """Single words with what each is to ``lemma`` (synonym, hypernym or hyponym), in the sense opposed to ``antonym``.
+    """Single words and their relation (synonym, hypernym, hyponym) to ``lemma`` in the sense opposed to ``antonym``.
 
-    The sense has a quarter of the uses of ``lemma`` in SemCor at least, or is its first; where WordNet does not oppose
-    the two, the first counts. A relative is mostly used in the sense by which it is one, whatever its part of speech: a
-    *cat* is no man and a *broad* no woman. Persons stay persons. ``data/swaps/no_proxies.tsv`` leaves out what readers
-    found not to do: a proxy of a word, any of a word, or one of any word.
+    That sense must be the first or have a quarter of the uses of ``lemma`` in SemCor; if WordNet does not oppose the
+    two, the first is used. A proxy must be mostly used in the sense that relates it: *cat* is no proxy for *man*, nor
+    *broad* for *woman*. Proxies for persons are persons. ``data/swaps/no_proxies.tsv`` excludes what readers rejected:
+    a proxy for one word (``*``: any word), or any proxy for a word.
     """
     net = wordnet()
     senses = [sense for sense in net.senses(lemma, pos or None) if net.lemma(sense).lower() == lemma]
@@ -236,7 +236,7 @@ def proxy_words(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ..
     proxies = {lemma: "", antonym: ""}
     for sense in common if opposed else senses[:1]:
         synset = net.synset_of(sense)
-        # What one rides one cannot go or move: hypernyms of verbs seldom fit in their place.
+        # Hypernyms of verbs seldom fit: one rides a horse, but does not go or move it.
         wider = [] if pos == "v" else net.hypernyms(synset)
         related = {"synonym": [synset], "hypernym": wider, "hyponym": _hyponyms().get(synset, [])}
         for relation, other in ((relation, other) for relation, synsets in related.items() for other in synsets):
@@ -249,7 +249,7 @@ def proxy_words(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ..
 
 @cache
 def _means(word: str, synset: Synset) -> bool:
-    """Whether SemCor has a single word in lower case twice at least for a synset, and as often as for any other."""
+    """Whether a lower-case word occurs in SemCor at least twice for a synset, and for no other synset more often."""
     net = wordnet()
     if not (word.isalpha() and word.islower()):
         return False
@@ -264,7 +264,7 @@ def _hyponyms() -> dict[Synset, list[Synset]]:
 
 
 def side_counts(train: Suite) -> pl.DataFrame:
-    """How often each word in lower case stands in the premises, or in the hypotheses, whichever is more: word, n."""
+    """How often each lower-case word occurs in premises or in hypotheses, whichever is more: columns word and n."""
     counts = {"premise": Counter[str](), "hypothesis": Counter[str]()}
 
     def count(batch: pl.DataFrame) -> None:

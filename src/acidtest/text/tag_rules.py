@@ -1,8 +1,8 @@
-"""Rules that change a word's tag where its neighbours ask for it, after Brill (1992), applied to whole columns.
+"""Rules that change a word's tag depending on its neighbours, after Brill (1992), applied to whole columns.
 
 A rule is written ``t-1=DT|PRP$ t+1!=NN w0=light``: the tag one place before is a determiner or possessive, the one
-after is no noun, the word itself is "light". ``t-1,-2=MD`` holds if either of two places has it. Beyond the ends of
-a sentence lies the tag START.
+after is not NN, the word itself is "light". ``t-1,-2=MD`` holds if either of the two places has MD. Places beyond
+the ends of a sentence have the tag START.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ TAGS = tuple(
     f"{START} NN NNS NNP NNPS VB VBD VBG VBN VBP VBZ MD JJ JJR JJS RB RBR RBS RP IN TO DT PDT WDT PRP PRP$ WP WP$ WRB "
     "EX CC CD UH POS FW LS SYM . , : $ # `` '' -LRB- -RRB-".split()
 )
-"""The Penn tags, and ``START`` for what lies beyond a sentence."""
+"""The Penn tags, and ``START`` for places outside a sentence."""
 
 NUMBER = {tag: number for number, tag in enumerate(TAGS)}
 
 FARTHEST = 3
-"""Rules look at most so far to either side."""
+"""The most places that a rule may look to either side."""
 
 _CONDITION = re.compile(r"([tw])([+\-\d,]+)(!?=)(\S+)")
 
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """That one of some places, seen from a word, has one of some tags or words; or, negated, that none has."""
+    """Holds if one of the places (relative to a word) has one of the tags or words; negated, if none has."""
 
     places: tuple[int, ...]
     values: tuple[str, ...]
@@ -52,7 +52,7 @@ class RuleCondition:
 
 @dataclass(frozen=True)
 class TagRule:
-    """A change of tag where all conditions hold and the word may have the new tag."""
+    """Changes an old tag to the new one where all conditions hold and the word may have the new tag."""
 
     old: tuple[str, ...]
     new: str
@@ -61,11 +61,11 @@ class TagRule:
 
 @dataclass(frozen=True)
 class TagLine:
-    """Sentences one after another, with ``FARTHEST`` places between them that belong to none."""
+    """The tokens of all sentences, with ``FARTHEST`` empty places between sentences."""
 
     tag: Tags
     word: Numbers
-    """Row in ``words``; one past the end between sentences."""
+    """Row in ``words``; ``len(words)`` for the places between sentences."""
     may: Masks
     """The tags a word may have, one bit each."""
     words: pl.Series
@@ -73,7 +73,7 @@ class TagLine:
 
 
 def parse_rule(old: str, new: str, when: str) -> TagRule:
-    """The rule that three cells of a table stand for; raises ValueError saying what is wrong with them."""
+    """The rule in three cells of a table; raises ValueError with the problem if they are not valid."""
     tags = TAGS[1:] if old == "*" else tuple(old.split("|"))
     for tag in (*tags, new):
         if tag not in NUMBER:
@@ -82,7 +82,7 @@ def parse_rule(old: str, new: str, when: str) -> TagRule:
 
 
 def parse_brill_rule(line: str) -> TagRule | None:
-    """The rule in a line of Brill's tagger, such as ``NN VB PREVTAG TO``; None for a line that holds none."""
+    """The rule in a line of Brill's tagger, such as ``NN VB PREVTAG TO``; None for any other line."""
     cells = line.replace("STAART", START).split()
     conditions = dict(packaged_table("tagging/brill.tsv").iter_rows())
     written = conditions.get(cells[2], "") if len(cells) > 3 else ""
@@ -93,12 +93,12 @@ def parse_brill_rule(line: str) -> TagRule | None:
 
 
 def tag_mask(tags: Iterable[str]) -> int:
-    """One bit for each of some tags."""
+    """A mask with one bit for each of the tags."""
     return reduce(or_, (1 << NUMBER[tag] for tag in tags), 0)
 
 
 def apply_rules(line: TagLine, rules: Sequence[TagRule]) -> Tags:
-    """The tags after every rule has been applied to all sentences at once, one rule after another."""
+    """The tags after applying the rules in order, each to all sentences at once."""
     tag = line.tag.copy()
     word_number = {word: number for number, word in enumerate(line.words)}
     places = {new: np.flatnonzero(line.may & np.uint64(tag_mask([new]))) for new in {rule.new for rule in rules}}

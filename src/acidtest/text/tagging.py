@@ -1,6 +1,6 @@
-"""Parts of speech and names of tokens, by spaCy where an English pipeline is installed, else by the light tagger.
+"""Tags tokens and finds names: with spaCy where an English pipeline is installed, else with the light tagger.
 
-The light tagger needs no download: it has the lexicon and rules of Brill's tagger as textblob carries them, and ours.
+The light tagger needs no download: it uses the lexicon and rules of Brill's tagger, shipped with textblob, and our own.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _SCHEMA = {
 }
 
 _KNOWN_LEXICON = "de189cb6"
-"""What textblob 0.15 to 0.20 carry."""
+"""The digest of the lexicon in textblob 0.15 to 0.20."""
 
 _SPACY_ENTITIES = {"PERSON": "PERSON", "GPE": "LOCATION", "LOC": "LOCATION", "FAC": "LOCATION", "ORG": "ORGANIZATION"}
-"""spaCy's kinds of names, in ours; its others are none."""
+"""spaCy's entity types → ours; its other types are ignored."""
 
 _PREFERRED = ("lg", "md", "sm", "trf")
-"""The size of the pipeline taken where several are installed; transformers are slow without a GPU."""
+"""Pipeline sizes in order of preference; transformers are last because they are slow without a GPU."""
 
 ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
 _PERSON, _LOCATION, _ORGANIZATION = range(3)
@@ -60,19 +60,19 @@ _MONTHS = ("April", "May", "June", "August")
 _ADVICE = "get both with: pip install spacy && python -m spacy download en_core_web_sm"
 
 VERSION = 1
-"""Goes up when a tag changes: suites that rest on tags carry it."""
+"""Increases when tags change; the cards of suites that depend on tags record it."""
 
 
 @dataclass(frozen=True)
 class Tagger:
-    """Something that tags; its name holds all that changes tags, for the card of a suite that rests on them."""
+    """A tagger; its name includes every version that affects tags, for the card of a suite that depends on them."""
 
     name: str
     frame: Callable[[pl.Series], pl.DataFrame]
 
 
 class TaggerState(NamedTuple):
-    """A tagger, and whether it can be used; if not, what to do."""
+    """A tagger's name and whether it can be used; if not, what to install."""
 
     name: str
     state: str
@@ -81,8 +81,8 @@ class TaggerState(NamedTuple):
 def tag_texts(texts: pl.Series, name: str = "auto") -> pl.DataFrame:
     """Every token of a column of texts with ``tag`` (Penn Treebank) and ``entity``, the kind of name it is part of.
 
-    Columns text, start, end and token are those of ``tokens``; spaCy has its own idea of tokens. ``entity`` is PERSON,
-    LOCATION, ORGANIZATION or null. ``name`` is that of a tagger.
+    Columns text, start, end and token are as in ``tokens``, but spaCy splits tokens in its own way. ``entity`` is
+    PERSON, LOCATION, ORGANIZATION or null. ``name`` is that of a tagger.
     """
     return tagger(name).frame(texts)
 
@@ -90,7 +90,7 @@ def tag_texts(texts: pl.Series, name: str = "auto") -> pl.DataFrame:
 def tagger(name: str = "auto") -> Tagger:
     """The tagger called ``light``, ``spacy`` (the best English pipeline installed), ``spacy:NAME`` or ``auto``.
 
-    ``auto`` is spaCy if it is there with an English pipeline, else light.
+    ``auto`` is spaCy if an English pipeline is installed, else light.
     """
     if name == "light" or (name == "auto" and not _pipelines()):
         return Tagger(_light_name(), _light_frame)
@@ -107,7 +107,7 @@ def tagger(name: str = "auto") -> Tagger:
 
 
 def taggers() -> list[TaggerState]:
-    """Every tagger there is, the one that ``auto`` stands for first."""
+    """All taggers, first the one that ``auto`` selects."""
     light = TaggerState(_light_name(), "built in")
     if _pipelines():
         return [*(TaggerState(f"spacy:{name}", "installed") for name in _pipelines()), light]
@@ -154,18 +154,18 @@ def spacy_frame(nlp: Any, texts: pl.Series) -> pl.DataFrame:
 
 
 def tag_tokens(placed: TokenColumns) -> Tags:
-    """The tag of every token, as a row of ``TAGS``."""
+    """The tag of every token, as a position in ``TAGS``."""
     line, inside = _line(placed)
     return _tag_quotes(placed, apply_rules(line, _tag_rules())[inside])
 
 
 def tag_names(tags: Tags) -> pl.Series:
-    """The Penn tags of tokens."""
+    """The names of tags given as positions in ``TAGS``."""
     return pl.Series("tag", TAGS).gather(tags)
 
 
 def _line(placed: TokenColumns) -> tuple[TagLine, Flags]:
-    """The tokens with room between the sentences, tagged each by itself, and which of the places are tokens."""
+    """The tokens with gaps between sentences, tagged without context, and which places are tokens."""
     words, lower = number_distinct(placed.words.str.to_lowercase())
     inner, first = (readings(placed.words, initial=initial) for initial in (False, True))
     place = np.arange(len(placed.word)) + FARTHEST * np.cumsum(placed.initial)
@@ -180,7 +180,7 @@ def _line(placed: TokenColumns) -> tuple[TagLine, Flags]:
 
 
 def packaged_rules() -> list[TagRule]:
-    """Rules of our own; data/PROVENANCE.md says how they were found."""
+    """Our own rules; data/PROVENANCE.md says how they were found."""
     return [
         parse_rule(*cells) for cells in packaged_table("tagging/rules.tsv").select("old", "new", "when").iter_rows()
     ]
@@ -194,7 +194,7 @@ def _tag_rules() -> tuple[TagRule, ...]:
 
 
 def _tag_names(placed: TokenColumns, tag: Tags) -> Tags:
-    """The tags, names among them: every one within a sentence, the first word ("Bill has", "China is") by the next."""
+    """The tags with NNP for listed names; at the start of a sentence ("Bill has", "China is") the next word decides."""
     given, place = is_given_name(placed.words)[placed.word], is_place_name(placed.words)[placed.word]
     goes_on = np.isin(tag, [NUMBER[name] for name in ("VBZ", "VBD", "MD", "POS", "NNP")])
     # "Ram and Krishna start".
@@ -206,7 +206,7 @@ def _tag_names(placed: TokenColumns, tag: Tags) -> Tags:
 
 
 def _tag_quotes(placed: TokenColumns, tag: Tags) -> Tags:
-    """The tags, with opening and closing straight quotes distinguished: one that opens has no token right before it."""
+    """The tags, with straight quotes marked as opening (no token directly before), closing or possessive."""
     straight = placed.words.is_in(['"', "'"]).to_numpy()[placed.word]
     glued = (placed.start == np.roll(placed.end, 1)) & (placed.text == np.roll(placed.text, 1))
     # After a plural a quote is the possessive: the boys' room.
@@ -217,21 +217,21 @@ def _tag_quotes(placed: TokenColumns, tag: Tags) -> Tags:
 
 
 def _entities(placed: TokenColumns, tag: Tags) -> pl.Series:
-    """The kind of name each token is part of: PERSON, LOCATION, ORGANIZATION or null; titles are part of none."""
+    """The kind of name each token is part of: PERSON, LOCATION, ORGANIZATION or null; titles are not part of it."""
     has = {name: _among(placed, words) for name, words in _name_lists().items()}
     listed = _listed_kinds(placed)
     proper = np.isin(tag, [NUMBER["NNP"], NUMBER["NNPS"]]) | (listed != _NONE)
     inside = proper | _links(placed, proper, heads=has["organization sign"])
     joined = inside & previous_flags(inside) & ~placed.initial
-    # Runs of proper nouns that stand side by side in a sentence, as places of their first and last token.
+    # Runs of adjacent proper nouns in a sentence, as places of their first and last tokens.
     first, last = np.flatnonzero(inside & ~joined), np.flatnonzero(inside & ~next_flags(joined))
     entity = np.full(len(tag), _NONE)
     entity[inside] = np.repeat(_kinds(placed, has, tag, first=first, last=last), last - first + 1)
-    # A name by itself, whatever stands beside it: "Good Oklahoma".
+    # A listed name keeps its kind even in a run without one: "Good Oklahoma".
     single = np.where(has["organization"], _ORGANIZATION, np.where(has["place"], _LOCATION, _NONE))
     for kinds in (listed, np.where(proper, single, _NONE)):
         entity = np.where(entity == _NONE, kinds, entity)
-    # "King" in "King George", but not in "Martin Luther King", or "Poor" in "Poor Dave".
+    # Not part of a person's name: "King" in "King George" (but not in "Martin Luther King"), "Poor" in "Poor Dave".
     ahead = has["title sign"] & next_flags(proper)
     stranger = first[placed.initial[first] & (last > first)]
     ahead[stranger[~has["given"][stranger] & ~has["surname"][stranger] & has["given"][stranger + 1]]] = True
@@ -241,7 +241,7 @@ def _entities(placed: TokenColumns, tag: Tags) -> pl.Series:
 
 
 def _kinds(placed: TokenColumns, has: dict[str, Flags], tag: Tags, *, first: Numbers, last: Numbers) -> Numbers:
-    """The kind of every run of proper nouns, the weakest evidence first: what comes later overrides."""
+    """The kind of every run of proper nouns; later rules, with stronger evidence, override earlier ones."""
     several = last > first
     given, place, organization = has["given"], has["place"], has["organization"]
     letter = placed.words.str.contains(r"^\p{Lu}\.$").to_numpy()[placed.word]
@@ -251,7 +251,7 @@ def _kinds(placed: TokenColumns, has: dict[str, Flags], tag: Tags, *, first: Num
     where, when = ((previous_flags(_among(placed, words)) & ~placed.initial)[first] for words in (_WHERE, _WHEN))
     dated = when | next_flags(np.equal(tag, NUMBER["CD"]))[last]
     speaks = next_flags(has["speaks sign"] & ~placed.initial)[last]
-    # A run that ends in a word such as "Bank", or has it before "of".
+    # An organisation: a run that ends in a word such as "Bank", or has such a word and "of".
     of, signs = (np.concatenate(([0], np.cumsum(f))) for f in (_among(placed, ["of"]), has["organization sign"]))
     holds_of, holds_sign = (total[last + 1] > total[first] for total in (of, signs))
     body = holds_sign & several & (has["organization sign"][last] | holds_of)
@@ -298,12 +298,12 @@ def _listed_kinds(placed: TokenColumns) -> Numbers:
 
 
 def is_given_name(words: pl.Series) -> Flags:
-    """Which of some words are given names, written with a capital."""
+    """Which words are listed given names; these are capitalised."""
     return _is_in(words, _name_lists()["given"])
 
 
 def is_place_name(words: pl.Series) -> Flags:
-    """Which of some words are places, written with a capital."""
+    """Which words are listed place names; these are capitalised."""
     return _is_in(words, _name_lists()["place"])
 
 
@@ -318,7 +318,7 @@ def _is_in(words: pl.Series, names: Iterable[str]) -> Flags:
 
 @cache
 def _name_lists() -> dict[str, pl.Series]:
-    """Names of people, places and organisations, and words that tell what the name beside them is."""
+    """Names of people, places and organisations, and words that indicate the kind of the name beside them."""
     people, signs = packaged_table("names/people.tsv"), packaged_table("names/signs.tsv")
     lists = {kind: people.filter(kind=kind)["name"] for kind in ("given", "surname")}
     lists |= {kind: packaged_table(f"names/{kind}s.tsv")["name"] for kind in ("place", "organization")}

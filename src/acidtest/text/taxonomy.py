@@ -1,4 +1,4 @@
-"""The taxonomy of Joshi et al. (2020) as data: its tree, definitions, examples, and what other schemes call them."""
+"""The taxonomy of Joshi et al. (2020) as data: tree, definitions, examples, and similar categories elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acidtest.io.wordlists import packaged_table
 CITATION = "Joshi, Aditya, Sathe and Choudhury (2020), TaxiNLI: Taking a Ride up the NLU Hill, CoNLL"
 
 LICENCE = "Computational Use of Data Agreement 1.0 (C-UDA)"
-"""Of the published annotations."""
+"""The licence of the published annotations."""
 
 CATEGORIES = (
     *("lexical", "syntactic", "factivity", "negation", "boolean", "quantifier", "conditional", "comparative"),
@@ -27,7 +27,7 @@ CATEGORIES = (
 """The fifteen annotated categories, in the order of the published file."""
 
 NEUTRAL_FEATURES = ("same_topic", "same_subject", "same_object")
-"""What is asked of neutral pairs only."""
+"""Features annotated for neutral pairs only."""
 
 TAXINLI = "TaxiNLI"
 """The published corpus that is annotated with these categories."""
@@ -35,14 +35,14 @@ TAXINLI = "TaxiNLI"
 _COLUMN_ORDER = (*CATEGORIES, *NEUTRAL_FEATURES)
 
 EXAMPLES = "taxonomy-examples"
-"""What the pairs of the definitions are called."""
+"""The suite name of the example pairs."""
 
 Kind = Literal["group", "category", "feature"]
 
 
 @dataclass(frozen=True)
 class CategoryExample:
-    """A pair that shows a category, or with ``marked`` false only looks like it; ``also`` are others that hold."""
+    """A pair that shows a category or, if not ``marked``, only seems to; ``also`` are its further categories."""
 
     premise: str
     hypothesis: str
@@ -53,7 +53,7 @@ class CategoryExample:
 
 @dataclass(frozen=True)
 class OtherName:
-    """What another scheme has near a category, and under which of table 4's four levels it stands."""
+    """A similar category of another scheme, and which of the four levels of the paper's table 4 it belongs to."""
 
     scheme: str
     name: str
@@ -63,7 +63,7 @@ class OtherName:
 
 @dataclass(frozen=True)
 class Node:
-    """One place of the tree: a group, a category, or a feature of neutral pairs."""
+    """A node of the tree: a group, a category, or a feature of neutral pairs."""
 
     name: str
     title: str
@@ -72,13 +72,13 @@ class Node:
     parent: str = ""
     """The group it belongs to; empty at the top."""
     column: str = ""
-    """What the published file calls it; empty for groups and for what was not annotated."""
+    """Its column in the published file; empty for groups and for categories not annotated."""
     annotated: bool = True
     examples: tuple[CategoryExample, ...] = ()
 
     @property
     def other_names(self) -> tuple[OtherName, ...]:
-        """What ANLI's inference types and GLUE's diagnostic categories have near it."""
+        """Similar inference types of ANLI and diagnostic categories of GLUE."""
         return tuple(
             OtherName(row["scheme"], row["name"], tuple(row["level"].split("|")), row["note"])
             for row in packaged_table("taxonomy/other_schemes.tsv").iter_rows(named=True)
@@ -86,13 +86,13 @@ class Node:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Everything known of it."""
+        """All fields and other names, for JSON output."""
         return {**asdict(self), "other_names": [asdict(other) for other in self.other_names]}
 
 
 @cache
 def taxonomy() -> tuple[Node, ...]:
-    """The tree, every group before what it holds."""
+    """All nodes of the tree, every group before its members."""
     file = resources.files("acidtest.data").joinpath("taxonomy", "tree.toml")
     nodes = []
     for entry in parse_toml(file.read_bytes(), file.name)["node"]:
@@ -102,7 +102,7 @@ def taxonomy() -> tuple[Node, ...]:
 
 
 def node(name: str) -> Node:
-    """A group, category or feature by our name or the published file's, or an error that names the nearest."""
+    """A node by our name or the published file's; an unknown name raises an error with the nearest."""
     for entry in taxonomy():
         if _as_written(name) in (entry.name, entry.column):
             return entry
@@ -110,29 +110,29 @@ def node(name: str) -> Node:
 
 
 def members(group: str = "") -> tuple[Node, ...]:
-    """What a group holds directly; the top of the tree without a name."""
+    """The direct members of a group; without a name, the top nodes of the tree."""
     return tuple(entry for entry in taxonomy() if entry.parent == group)
 
 
 def published_columns() -> dict[str, str]:
-    """The published file's names of the categories and neutral features, each with ours."""
+    """Column of the published file → our name, for categories and neutral features."""
     return {entry.column: entry.name for entry in taxonomy() if entry.column}
 
 
 def taxonomy_name(name: str) -> str:
-    """Our name of a category of the published file; any other as it is."""
+    """Our name for a column of the published file; any other name unchanged."""
     return published_columns().get(name, name)
 
 
 def ordered_categories(names: Sequence[str]) -> tuple[str, ...]:
-    """Those of the taxonomy in its order and by our names of them; others as they come."""
+    """Category names in the order of the taxonomy, by our names; names outside it come last, in the given order."""
     ours = dict.fromkeys(taxonomy_name(name) for name in names)
     order = {name: number for number, name in enumerate(_COLUMN_ORDER)}
     return tuple(sorted(ours, key=lambda name: order.get(name, len(order))))
 
 
 def is_of_taxonomy(column: str) -> bool:
-    """Whether a column of this name, here or in the published file, says if a pair has one of the categories."""
+    """Whether a column name is that of a category or neutral feature, by our name or the published file's."""
     return taxonomy_name(_as_written(column)) in _COLUMN_ORDER
 
 
@@ -141,18 +141,18 @@ def _as_written(name: str) -> str:
 
 
 def is_taxinli(categories: Sequence[str]) -> bool:
-    """Whether these are the paper's categories, so that its numbers may stand beside those of other people."""
+    """Whether these are at least eight of the paper's categories and no others, so that its numbers can be compared."""
     names = [name for name in categories if name not in NEUTRAL_FEATURES]
     return len(names) >= 8 and set(names) <= set(CATEGORIES)
 
 
 def is_published(columns: Collection[str]) -> bool:
-    """Whether these are columns of one of the published files."""
+    """Whether these columns include all category columns of the published files."""
     return all(node(name).column in columns for name in CATEGORIES)
 
 
 def is_overlap(columns: Collection[str]) -> bool:
-    """Whether these are columns of the published overlap with MultiNLI's development sets, which has answers."""
+    """Whether these are columns of the published overlap with MultiNLI's development sets, which has model answers."""
     return is_published(columns) and "aloxatel/bert-base-mnli" in columns
 
 
@@ -164,7 +164,7 @@ def path(name: str) -> tuple[str, ...]:
 
 @cache
 def example_pairs() -> Suite:
-    """The examples of the categories as annotated pairs; the column ``categories`` names what holds, as ``a|b``."""
+    """The examples of the categories as annotated pairs; the column ``categories`` lists each pair's, as ``a|b``."""
     rows = [
         (example.premise, example.hypothesis, example.label, "|".join((entry.name,) * example.marked + example.also))
         for entry in taxonomy()

@@ -1,9 +1,9 @@
-"""Sentence templates filled from word lists, thousands at a time.
+"""Fills sentence templates from word lists, thousands at a time.
 
-A template is a premise and a hypothesis, both trees over slots and fixed words; the hypothesis is made only of premise
-words. After its phrases are expanded it becomes a *variant*: a row of word lists, one per premise position, and the
-positions copied into the hypothesis. All the fillings of a variant are numbered, and a keyed permutation of the numbers
-gives them in random order without repetition. ``text/rendering.py`` turns them into text and parses.
+A template is a premise and a hypothesis, both trees over slots and fixed words; the hypothesis uses only premise words.
+Expanding its phrases gives *variants*: a word list for each premise position, and the positions copied into the
+hypothesis. All fillings of a variant are numbered, and a keyed permutation of the numbers puts them in random order
+without repetition. ``text/rendering.py`` turns them into text and parses.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Index = npt.NDArray[np.int64]
 Which = Literal["premise", "hypothesis"]
 
 MOST_FILLINGS = 2**53
-"""A variant has fewer fillings than this: their permutation is exact only so far."""
+"""A variant must have fewer fillings than this, because the permutation is exact only below it."""
 
 
 @dataclass(frozen=True)
 class Template:
     """A premise and a hypothesis as trees over slots (``N1``), phrases (``VP1``) and fixed words in lower case.
 
-    ``VPASS1/VBN`` is a slot whose word is that part of speech here, whatever its list says. ``unless_excluded`` are two
-    slots, the second perhaps inside a phrase (``VI:VP1``): fillings where the first word excludes the second are passed
-    over, say because one verb implies the other, which would spoil the label.
+    ``VPASS1/VBN`` is a slot whose word has that part of speech here, whatever its list says. ``unless_excluded`` names
+    two slots, possibly inside a phrase (``VI:VP1``): fillings where the first word excludes the second are skipped,
+    for example because one verb implies the other, which would make the label wrong.
     """
 
     premise: str
@@ -49,7 +49,7 @@ class Template:
 
 @dataclass(frozen=True)
 class Phrase:
-    """One way to expand a phrase name into a tree, or several side by side."""
+    """One way to expand a phrase name into one or more adjacent trees."""
 
     expansion: str
     weight: float
@@ -57,7 +57,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Word:
-    """A word or several that fill one slot; ``excludes`` are words a template may keep from standing with it.
+    """One or more words that fill a slot; ``excludes`` are words that ``unless_excluded`` keeps out of its premise.
 
     ``parse`` is the part of speech, or the whole bracketing of several words; an asterisk in it stands for what follows
     in the same phrase: ``(IN across) (PP (IN from) *)``.
@@ -71,7 +71,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The words of each slot, and the parts of speech of the words templates are made of."""
+    """The words of each slot, and the parts of speech of the templates' fixed words."""
 
     words: Mapping[str, Sequence[Word]]
     fixed: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Lexicon:
 
 @dataclass(frozen=True)
 class FilledTemplates:
-    """Premises as rows of token numbers, the last of them blank, with the variant each row comes from."""
+    """Premises as rows of token numbers, with a blank last column, and the variant of each row."""
 
     variant: Index
     premise: Index
@@ -90,18 +90,18 @@ class FilledTemplates:
 
     @property
     def compact(self) -> FilledTemplates:
-        """The same in small integers, for keeping."""
+        """The same in smaller integer types, to save memory."""
         small = np.int16 if self.premise.max(initial=0) < 2**15 else np.int32
         return FilledTemplates(self.variant.astype(np.int16), self.premise.astype(small))
 
     @classmethod
     def joined(cls, parts: Sequence[FilledTemplates]) -> FilledTemplates:
-        """Several one after another."""
+        """Several parts concatenated."""
         return cls(np.concatenate([part.variant for part in parts]), np.concatenate([part.premise for part in parts]))
 
 
 class Tokens:
-    """Numbers for words: a slot's words stand together, number 0 is no word."""
+    """Numbers for words: the words of a slot are consecutive, and 0 is the blank."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -110,18 +110,18 @@ class Tokens:
         self.lemmas = [""]
 
     def choices(self, name: str) -> Sequence[Word]:
-        """The words that may stand at a position: a slot's, or the one fixed word."""
+        """The words that may fill a position: those of its slot, or the one fixed word."""
         slot = _slot(name)
         return self._lexicon.words[slot] if slot else (Word(name, parse=self._lexicon.fixed.get(name, "")),)
 
     def start(self, name: str) -> int:
-        """The number of the first of these words."""
+        """The number of the first word of ``choices(name)``; new names are numbered on first use."""
         slot = _slot(name)
         key = slot or name
         if key not in self._starts:
             self._starts[key] = len(self.words)
             self.words += self.choices(name)
-            # Fixed words, which may stand twice, have no lemma.
+            # Fixed words have no lemma, so that they may occur twice.
             self.lemmas += [word.lemma or word.text if slot else "" for word in self.choices(name)]
         return self._starts[key]
 
@@ -137,7 +137,7 @@ class Grammar:
         *,
         spaced: bool = False,
     ) -> None:
-        """``spaced`` sets punctuation apart, as the published HANS does."""
+        """``spaced`` puts a space before punctuation, as the published HANS does."""
         self.variants = [
             variant for number, template in enumerate(templates) for variant in _variants(number, template, phrases)
         ]
@@ -146,7 +146,7 @@ class Grammar:
         self.names = [" ".join([*variant.premise, "->", *variant.hypothesis]) for variant in self.variants]
         longest = max(len(variant.premise) for variant in self.variants)
         self.width = longest + 1
-        """Columns of a row of tokens: those of the longest premise, and a blank one."""
+        """The number of columns of a token row: the longest premise plus one blank."""
         self.tokens = tokens = Tokens(lexicon)
         premises = [[*variant.premise, *[""] * (self.width - len(variant.premise))] for variant in self.variants]
         self._first = np.array([[tokens.start(name) for name in row] for row in premises], dtype=np.int64)
@@ -190,10 +190,10 @@ class Grammar:
         return pl.Series([None, *self._texts[1:]], dtype=pl.String).gather(np.where(position >= 0, token, 0))
 
     def _tagged(self, leaf: str) -> Tree:
-        """A leaf under its part of speech: the one asked for, else that of the first word it may be."""
+        """A leaf under its part of speech: the required one, else that of the first word that may fill it."""
         name, _, tag = leaf.partition("/")
         parse = self.tokens.choices(name)[0].parse
-        # ``IN`` of ``IN``, of ``(IN in) (NN case)`` and of ``(PP (IN of) …)``.
+        # The first label: ``IN`` for ``IN`` and ``(IN in) (NN case)``, ``PP`` for ``(PP (IN of) …)``.
         first = trees(parse)[0] if "(" in parse else parse
         return Tree(tag or (first.label if isinstance(first, Tree) else first), (name,))
 
@@ -201,7 +201,7 @@ class Grammar:
         """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation, or all there are."""
         key = np.array([draws.key(name) for name in self.names], dtype=np.uint64)
         most = self.fillings
-        # A third of the fillings may turn out not to be valid.
+        # Up to a third of the fillings may be invalid.
         tries = np.minimum(np.ceil(wanted * 1.4).astype(np.int64) + 8, most)
         parts: list[FilledTemplates] = []
         todo = np.flatnonzero(wanted > 0)
@@ -217,7 +217,7 @@ class Grammar:
         return FilledTemplates.joined([nothing, *parts])
 
     def _candidates(self, variants: Index, tries: Index, keys: U64) -> FilledTemplates:
-        """The first so many fillings of each variant, less those that are not valid."""
+        """The valid ones among the first ``tries`` fillings of each variant."""
         variant = np.repeat(variants, tries)
         number = permute_ranks(
             rank_within_variant(variant).astype(np.uint64), self.fillings.astype(np.uint64)[variant], keys[variant]
@@ -241,7 +241,7 @@ class Grammar:
         return FilledTemplates(variant, premise)[np.flatnonzero(valid)]
 
     def _first_of_its_words(self, variant: Index, premise: Index) -> npt.NDArray[np.bool_]:
-        """Whether no earlier row reads the same; a list may hold a word twice to make it likelier."""
+        """Whether no earlier row has the same text; a list may contain a word twice to make it more likely."""
         number = {word: token for token, word in reversed(list(enumerate(self._texts)))}
         same = np.array([number[word] for word in self._texts])
         sentences = np.column_stack([variant, same[premise]])
@@ -252,7 +252,7 @@ class Grammar:
 
 @dataclass(frozen=True)
 class TemplateVariant:
-    """A template whose phrases are expanded: only words are left open."""
+    """A template with its phrases expanded: only slots are left to fill."""
 
     template: int
     share: float
@@ -309,7 +309,7 @@ def _replace_leaves(root: Tree, parts: Mapping[str, Sequence[Tree | str]]) -> Tr
 
 
 def _count_fillings(sizes: npt.NDArray[np.uint64], name: str) -> int:
-    """How many fillings there are; they are numbered, and numbers end somewhere."""
+    """The number of fillings of a variant; raises if there are ``MOST_FILLINGS`` or more."""
     fillings = prod(map(int, sizes))
     if fillings >= MOST_FILLINGS:
         raise AcidtestError(
@@ -324,7 +324,7 @@ def _has_repeats(words: Sequence[Word]) -> bool:
 
 
 def rank_within_variant(variant: Index) -> Index:
-    """How many rows of the same variant stand before each; rows of a variant stand together."""
+    """The number of earlier rows of the same variant; rows of a variant must be adjacent."""
     starts = np.flatnonzero(np.diff(variant, prepend=-1))
     sizes = np.diff(np.append(starts, len(variant)))
     return np.arange(len(variant)) - np.repeat(starts, sizes)

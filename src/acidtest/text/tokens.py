@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from acidtest.io.wordlists import packaged_table
 
 # Polars has no look-around: what depends on neighbours is decided before (is "B." an initial?) or after (the clitics
-# of "don't"). Alternatives are tried in order; the last takes any character, so that nothing is ever lost.
+# of "don't"). Alternatives are tried in order; the last matches any character, so that nothing is lost.
 _UNIT = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*"
 _ADDRESS = r"(?:https?://|www\.)[^\s<>\"]*[\p{L}\p{N}/]|[\p{L}\p{N}_.+\-]+@[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)+"
 _ACRONYM = rf"(?:\p{{L}}\.){{2,}}(?:-{_UNIT})*"
@@ -45,7 +45,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TokenColumns:
-    """The tokens of a column of texts as numbers: where each is, which of the different words, and what begins."""
+    """The tokens of a column of texts as arrays: position, word number, and whether a sentence begins."""
 
     text: Numbers
     start: Numbers
@@ -53,13 +53,13 @@ class TokenColumns:
     word: Numbers
     """Row in ``words``."""
     words: pl.Series
-    """The different tokens."""
+    """The distinct tokens."""
     initial: Flags
     """Whether a token is the first of a sentence."""
 
     @property
     def frame(self) -> pl.DataFrame:
-        """As a table: text, start, end, token."""
+        """The tokens as a frame: columns text, start, end and token."""
         places = {"text": self.text, "start": self.start, "end": self.end}
         frame = pl.DataFrame(places, schema=dict.fromkeys(places, pl.UInt32))
         return frame.with_columns(self.words.gather(self.word).alias("token"))
@@ -67,7 +67,7 @@ class TokenColumns:
 
 @dataclass(frozen=True)
 class _Pieces:
-    """What the different chunks of some texts are made of: those of one chunk in a row."""
+    """The tokens and white space of the distinct chunks (texts split at spaces); those of one chunk are adjacent."""
 
     first: Numbers
     count: Numbers
@@ -81,8 +81,8 @@ class _Pieces:
 def tokens(texts: pl.Series) -> pl.DataFrame:
     """Every token of a column of texts: ``text`` (row number), ``start`` and ``end`` (characters), ``token``.
 
-    Punctuation and clitics (n't, 's, 'll) stand apart; hyphenated words, numbers and abbreviations stay whole. What
-    lies between tokens is white space. A null text has no tokens.
+    Punctuation and clitics (n't, 's, 'll) are separate tokens; hyphenated words, numbers and abbreviations stay whole.
+    Between tokens there is only white space. A null text has no tokens.
     """
     return tokenise(texts).frame
 
@@ -90,8 +90,8 @@ def tokens(texts: pl.Series) -> pl.DataFrame:
 def sentences(texts: pl.Series) -> pl.DataFrame:
     """Every sentence of a column of texts: ``text`` (row number), ``start`` and ``end`` (characters), ``sentence``.
 
-    A sentence ends with a full stop, question or exclamation mark and the quotes and brackets that close there, or
-    before an empty line. An abbreviation ends one only before a word that is often the first, as in "the U.S. The".
+    A sentence ends with a full stop, question or exclamation mark and any closing quotes and brackets, or before an
+    empty line. An abbreviation ends one only before a typical first word, as in "the U.S. The".
     """
     columns = tokenise(texts)
     first = np.flatnonzero(columns.initial)
@@ -108,7 +108,7 @@ def tokenise(texts: pl.Series) -> TokenColumns:
     chunks = texts.cast(pl.String).str.split(" ")
     text = np.repeat(np.arange(len(texts)), chunks.list.len().fill_null(0).to_numpy())
     kinds, chunk = number_distinct(chunks.explode(empty_as_null=False, keep_nulls=False))
-    # One more for the space that was split away.
+    # Plus 1 for the space removed by the split.
     ends = np.cumsum(kinds.str.len_chars().to_numpy().astype(np.int64)[chunk] + 1)
     starts = np.concatenate(([0], ends))[:-1]
     first = _is_new(text)
@@ -119,7 +119,7 @@ def tokenise(texts: pl.Series) -> TokenColumns:
 
 
 def number_distinct(values: pl.Series) -> tuple[pl.Series, Numbers]:
-    """The different values of a column of strings, and the number of each value among them."""
+    """The distinct values of a column of strings, and for each row the number of its value among them."""
     codes = values.cast(pl.Categorical(pl.Categories.random())).to_physical().to_numpy().astype(np.int64)
     first = np.zeros(codes.max(initial=-1) + 1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -127,12 +127,12 @@ def number_distinct(values: pl.Series) -> tuple[pl.Series, Numbers]:
 
 
 def next_flags(flags: Flags, *, beyond: bool = False) -> Flags:
-    """For each place what holds at the next; ``beyond`` is what holds after the last."""
+    """The flag of the next place, for each place; ``beyond`` is the one after the last."""
     return np.append(flags, beyond)[1:]
 
 
 def previous_flags(flags: Flags) -> Flags:
-    """For each place what holds at the one before; before the first, nothing does."""
+    """The flag of the previous place, for each place; false for the first."""
     return np.concatenate(([False], flags))[:-1]
 
 
@@ -141,7 +141,7 @@ def _is_new(text: Numbers) -> Flags:
 
 
 def _with_closing(kinds: pl.Series, chunk: Numbers, text: Numbers, *, lone: Flags) -> Numbers:
-    """The chunks, with other numbers where a letter and a full stop end a sentence ("from A to B. If she")."""
+    """The chunk numbers, with others for a letter and full stop that end a sentence ("from A to B. If she")."""
     word = kinds.str.extract(r"^\W*(\p{L}*)")
     begins: Flags = (word.is_in(_starters()) | (kinds == "")).to_numpy()[chunk]
     closing = lone[chunk] & next_flags(begins | _is_new(text), beyond=True)
@@ -149,7 +149,7 @@ def _with_closing(kinds: pl.Series, chunk: Numbers, text: Numbers, *, lone: Flag
 
 
 def _joined(pieces: _Pieces, chunk: Numbers, text: Numbers, starts: Numbers) -> TokenColumns:
-    """The pieces of every chunk in a row, without white space."""
+    """The tokens of all chunks in order, without white space."""
     count = pieces.count[chunk]
     before = np.cumsum(count) - count
     piece = np.repeat(pieces.first[chunk] - before, count) + np.arange(count.sum())
@@ -167,7 +167,7 @@ def _initial(pieces: _Pieces, word: Numbers, text: Numbers, *, apart: Flags) -> 
     """Which tokens are the first of a sentence."""
     has = {name: trait[word] for name, trait in pieces.traits.items()}
     closes = has["closing"] & ~apart
-    # The token that quotes and brackets close upon, for each token.
+    # For each token the last one before it, or itself, that is not a closing quote or bracket.
     ending = np.maximum.accumulate(np.where(closes, 0, np.arange(len(word))))
     previous = np.roll(np.arange(len(word)), 1)
     before, closed = ending[previous], closes[previous]
@@ -180,7 +180,7 @@ def _initial(pieces: _Pieces, word: Numbers, text: Numbers, *, apart: Flags) -> 
 
 
 def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
-    """The pieces of every kind of chunk, and once more for lone initials as if they were none."""
+    """The pieces of every distinct chunk; lone initials ("B.") once more, split as if they were not initials."""
     readings = ((kinds, True), (kinds.filter(lone), False))
     chunks = pl.concat([chunks.str.extract_all(_pattern(initials)) for chunks, initials in readings])
     frame = pl.DataFrame({"chunk": np.arange(len(chunks)), "token": chunks}).explode("token", empty_as_null=False)
@@ -193,7 +193,7 @@ def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
     first = np.cumsum(count) - count
     ends = np.cumsum(words.str.len_chars().to_numpy().astype(np.int64)[word])
     begins = np.concatenate(([0], ends))
-    # What matters about each of the different tokens where sentences end.
+    # The properties of distinct tokens that decide where sentences end.
     traits = {name: words.str.contains(pattern).to_numpy() for name, pattern in _TRAITS.items()}
     traits["may_end"] = traits["acronym"] | words.is_in(_abbreviations(may_end=True)).to_numpy()
     traits["starter"] = words.is_in(_starters()).to_numpy()
@@ -204,7 +204,7 @@ def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
 
 
 def _split(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:
-    """The frame with every token that fits the pattern in parts, one for each of its groups."""
+    """The frame with every token that matches the pattern split into its groups."""
     frame = frame.with_row_index("place")
     fits = frame["token"].str.contains(pattern)
     groups = pl.col("token").str.extract_groups(pattern).struct.field("*")
@@ -214,7 +214,7 @@ def _split(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:
 
 @cache
 def _pattern(initials: bool) -> str:
-    """Everything a chunk is made of, as one pattern; ``initials``: whether "B." is one token."""
+    """A pattern that matches any token or white space; ``initials``: whether "B." is one token."""
     short = "|".join(word.replace(".", r"\.") for word in _abbreviations())
     parts = [_ADDRESS, _ACRONYM, *([_INITIAL] if initials else []), short, _NUMBER, _SHORTENED, _WORD, _SIGNS, r"\s+"]
     return "|".join((*parts, r"(?s:.)"))
@@ -229,5 +229,5 @@ def _abbreviations(*, may_end: bool = False) -> list[str]:
 
 @cache
 def _starters() -> list[str]:
-    """Words that are often the first of a sentence, as few names are."""
+    """Words that often begin a sentence and are seldom names."""
     return packaged_table("tagging/starters.tsv")["word"].to_list()

@@ -1,4 +1,4 @@
-"""Constituency trees in Penn brackets: reading, writing, their clauses, and the binary form tree models ask for."""
+"""Constituency trees in Penn brackets: reading, writing, clauses, and the binary form that tree models need."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Tree:
     children: tuple[Tree | str, ...]
 
     def __str__(self) -> str:
-        """In Penn brackets, on one line."""
+        """The tree in Penn brackets, on one line."""
         return f"({' '.join([self.label, *map(str, self.children)])})"
 
     @property
@@ -35,7 +35,7 @@ class Tree:
 
     @property
     def parts(self) -> Iterator[Tree]:
-        """This tree and every tree inside, from the top."""
+        """This tree and every tree inside it, parents before children."""
         yield self
         for child in self.children:
             if isinstance(child, Tree):
@@ -43,7 +43,7 @@ class Tree:
 
     @property
     def clauses(self) -> list[Tree]:
-        """The trees inside, this one included, that are clauses."""
+        """The clauses among this tree and the trees inside it."""
         return [part for part in self.parts if is_clause(part.label)]
 
 
@@ -53,7 +53,7 @@ def is_clause(label: str) -> bool:
 
 
 def tree(brackets: str) -> Tree:
-    """The tree that brackets stand for; raises ValueError saying what is wrong with them."""
+    """The tree of a string in brackets; raises ValueError with the problem if it is not one valid tree."""
     parsed = trees(brackets)
     if len(parsed) != 1 or isinstance(parsed[0], str):
         raise ValueError(f"{len(parsed)} trees stand side by side where there should be one" if parsed else "no tree")
@@ -61,7 +61,7 @@ def tree(brackets: str) -> Tree:
 
 
 def trees(brackets: str) -> list[Tree | str]:
-    """Everything that stands side by side in some brackets."""
+    """The trees and words at the top level of a string in brackets; raises ValueError if it is invalid."""
     pieces = _PIECES.findall(brackets)
     stack: list[list[Tree | str]] = [[]]
     for number, piece in enumerate(pieces):
@@ -87,9 +87,9 @@ def trees(brackets: str) -> list[Tree | str]:
 
 
 def phrases(root: Tree) -> list[tuple[str, str]]:
-    """Every part of a tree, the whole last: its label, and its letters and digits, lower-cased and without spaces.
+    """Label and text of every part of a tree, the whole tree last; text is letters and digits only, in lower case.
 
-    Treebanks split "don't" into two words and texts do not: letters alone are the same in both.
+    Treebanks split "don't" into two words and texts do not: only the letters are the same in both.
     """
     parts = list[tuple[str, str]]()
 
@@ -111,10 +111,10 @@ def alphanumerics(text: str) -> str:
 def binary(root: Tree) -> str:
     """A tree as SNLI and MultiNLI write binary parses: no labels, at most two parts to a bracket.
 
-    What stands right of a head joins it first, then what stands left. Heads are found by the rules of Collins (1999),
-    which give 99.5 % of SNLI's own binary parses exactly.
+    The head is joined first with the parts to its right, then with those to its left. Heads are found by the rules of
+    Collins (1999), which reproduce 99.5 % of SNLI's binary parses exactly.
     """
-    # An opening bracket without a label is a list of parts, as some files write the top.
+    # Some files have no label at the top: its parts are then joined like any others.
     parts = [child if isinstance(child, str) else binary(child) for child in root.children]
     if len(parts) == 1:
         return parts[0]
@@ -136,14 +136,14 @@ def _head(root: Tree) -> int:
         order = list(range(len(labels)) if from_left else reversed(range(len(labels))))
         head = next((place for name in heads for place in order if labels[place] == name), order[0])
     if head >= 2 and labels[head - 1] in ("CC", "CONJP"):
-        # In a coordination the first of the things coordinated is the head.
+        # In a coordination the conjunct before the conjunction is the head.
         before = [place for place in range(head - 1) if labels[place] not in _PUNCTUATION]
         return before[-1] if before else head
     return head
 
 
 def _noun_phrase_head(labels: Sequence[str]) -> int:
-    """The last noun, else the first noun phrase, else the last of what else may be a head."""
+    """The last noun, else the first noun phrase, else the last other possible head, else the last part."""
     for group in (_NOUNS, ("NP",), *_NOUN_PHRASE_HEADS):
         matches = [place for place, label in enumerate(labels) if label in group]
         if matches:

@@ -1,4 +1,4 @@
-"""The patterns verbs stand in, recognised from words alone or from trees, and the words that open a clause."""
+"""Recognises the patterns of verbs from words alone or from trees, and the words that open a clause."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _LOOK_AHEAD = 6
 
 
 def pattern_from_tokens(tokens: Sequence[str], place: int, forms: VerbForms) -> str:
-    """The pattern of the verb at a place in a sentence, from its neighbours; empty when they do not decide."""
+    """The pattern of the verb at a place in a sentence, judged by its neighbours; empty if they are not enough."""
     word, after = tokens[place], list(tokens[place + 1 :])
-    # The word before, an adverb left aside.
+    # The word before, ignoring adverbs.
     earlier = [token for token in tokens[max(place - 3, 0) : place] if not _is_adverb(token) and token not in "'’"]
     before = earlier[-1] if earlier else ""
     is_participle, is_gerund = word in forms.participles, word.endswith("ing")
@@ -60,7 +60,7 @@ def pattern_from_tokens(tokens: Sequence[str], place: int, forms: VerbForms) -> 
         return "reduced"
     pattern = _complement_of_tokens(after)
     if pattern == "clause" and is_gerund and before not in BE:
-        # "The man cleaning the hall is old": what is finite belongs to the man.
+        # In "the man cleaning the hall is old" the finite verb belongs to the man.
         return "object" if after[0] not in _SUBJECTS else pattern
     if pattern == "alone" and word in forms.bases and not _may_precede_base_form(before):
         # "A quiet laugh", "his first visit to": more likely a noun.
@@ -69,7 +69,7 @@ def pattern_from_tokens(tokens: Sequence[str], place: int, forms: VerbForms) -> 
 
 
 def openers(tokens: Sequence[str], by_first: Mapping[str, Sequence[list[str]]]) -> Iterator[str]:
-    """The openers that stand before a clause; the *if* of an *even if* is none."""
+    """The openers that precede a clause; the *if* of *even if* does not count by itself."""
     place = 0
     while place < len(tokens):
         candidates = by_first.get(tokens[place], ())
@@ -80,7 +80,7 @@ def openers(tokens: Sequence[str], by_first: Mapping[str, Sequence[list[str]]]) 
 
 
 def _may_precede_base_form(token: str) -> bool:
-    """Whether a verb's base form after a word may be its verb: *to run*, *they run*, *dogs run*."""
+    """Whether a base form after this word may be a verb: *to run*, *they run*, *dogs run*."""
     is_plural = token.endswith("s") and token[0].isalnum() and not token.endswith(("ss", "us", "is"))
     return not token or is_plural or token in _BEFORE_BASE_FORMS | _CONJUNCTIONS
 
@@ -109,7 +109,7 @@ def _complement_of_tokens(after: Sequence[str]) -> str:
 
 
 def _has_finite(tokens: Sequence[str], *, or_past: bool = False) -> bool:
-    """Whether a finite auxiliary (or a word in -ed) comes soon, before punctuation or another clause."""
+    """Whether a finite auxiliary (or a word in -ed) is among the next words, before punctuation or another clause."""
     for token in tokens[:_LOOK_AHEAD]:
         if token in _FINITE or (or_past and token.endswith("ed")):
             return True
@@ -129,7 +129,7 @@ def _looks_like_clause(after: Sequence[str], opener: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class _PhraseContext:
-    """Where in a tree a phrase stands: under what auxiliary, and whether its object may have been moved away."""
+    """The context of a phrase in a tree: its auxiliary, and whether its object may stand before the verb (moved)."""
 
     voice: Literal["", "passive", "perfect", "reduced"] = ""
     moved: bool = False
@@ -137,7 +137,7 @@ class _PhraseContext:
 
 
 def patterns_from_tree(root: Tree, verbs: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Each of the verbs (in any form, lower-cased) that a tree has, with the pattern it stands in there."""
+    """Each occurrence in a tree of one of the verbs (lower-case forms), with its pattern there."""
     return _patterns_below(root, verbs, _PhraseContext())
 
 
@@ -152,20 +152,20 @@ def _patterns_below(node: Tree, verbs: Collection[str], place: _PhraseContext) -
 
 
 def _phrase_patterns(phrase: Tree, verbs: Collection[str], place: _PhraseContext) -> Iterator[tuple[str, str]]:
-    """The patterns of the verbs right under a verb phrase."""
+    """The patterns of the verbs directly under a verb phrase."""
     for number, child in enumerate(phrase.children):
         form = _verb(child)
         if form not in verbs:
             continue
         is_active = _plain(child) != "VBN" or place.voice == "perfect"
         pattern = _complement_of_tree(phrase.children[number + 1 :]) if is_active else place.voice
-        # In "who the judge visited" the object stands before the verb, so it is not alone.
+        # In "who the judge visited" the object stands before the verb, so the verb is not alone.
         if pattern and not (pattern == "alone" and place.moved):
             yield form, pattern
 
 
 def _voice(parent: Tree, number: int, place: _PhraseContext) -> Literal["", "passive", "perfect", "reduced"]:
-    """What a phrase's participle is, by the last verb before it in the phrase around it, or by a noun phrase."""
+    """The voice of a child phrase's participle, by the last auxiliary or a noun phrase before it in its parent."""
     label, before = _plain(parent), parent.children[:number]
     auxiliaries = [form for form in map(_verb, before) if form]
     if auxiliaries:
@@ -177,7 +177,7 @@ def _voice(parent: Tree, number: int, place: _PhraseContext) -> Literal["", "pas
 
 
 def _is_moved(parent: Tree, child: Tree, place: _PhraseContext) -> bool:
-    """Whether an object may be missing below because it stands before: in relative clauses and questions."""
+    """Whether the object below may be missing because it stands earlier, as in relative clauses and questions."""
     label = _plain(parent)
     if label == "NP":
         return False
@@ -189,7 +189,7 @@ def _is_moved(parent: Tree, child: Tree, place: _PhraseContext) -> bool:
 
 
 def _complement_of_tree(after: Sequence[Tree | str]) -> str:
-    """The pattern that the phrases after a verb make."""
+    """The pattern of a verb, judged by the phrases after it."""
     joined = False
     for phrase in after:
         label = _plain(phrase)
@@ -207,7 +207,7 @@ def _complement_of_tree(after: Sequence[Tree | str]) -> str:
 
 
 def _opening(clause: Tree | str) -> str:
-    """What kind of clause an SBAR is: ``that``, ``clause`` with nothing to open it, ``adjunct``, or a question."""
+    """The kind of an SBAR: ``that``, ``clause`` (without an opener), ``adjunct``, or empty, as for a question."""
     for part in clause.children if isinstance(clause, Tree) else ():
         label, words = _plain(part), [leaf.lower() for leaf in part.leaves] if isinstance(part, Tree) else []
         if label == "SBAR":
@@ -233,12 +233,12 @@ def _is_finite(clause: Tree | str) -> bool:
 
 
 def _plain(node: Tree | str) -> str:
-    """A label without what is tied to it: NP of NP-TMP."""
+    """A label without its function tags: NP for NP-TMP."""
     return node.label.partition("-")[0] if isinstance(node, Tree) else ""
 
 
 def _verb(node: Tree | str) -> str:
-    """The word under a verb's part of speech, lower-cased; empty elsewhere."""
+    """The lower-case word of a node tagged as a verb; empty for other nodes."""
     if isinstance(node, Tree) and node.label.startswith("VB") and isinstance(node.children[0], str):
         return node.children[0].lower()
     return ""

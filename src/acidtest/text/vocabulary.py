@@ -50,7 +50,7 @@ def vocabulary(words: str, *, faithful: bool = False) -> HansVocabulary:
     """``fresh`` or ``published``, or the vocabulary in a TSV file.
 
     A user's file needs the columns list and word; lemma, parse and excludes are optional. Lists it does not have are
-    those of ``fresh``. ``faithful`` keeps what only the published file has, such as *town* twice.
+    those of ``fresh``. ``faithful`` keeps words that only the published file has, such as a second *town*.
     """
     if words in PACKAGED:
         return _packaged(words, faithful)
@@ -66,7 +66,7 @@ def vocabulary(words: str, *, faithful: bool = False) -> HansVocabulary:
     absent = [name for name in _base_lists() if name not in lists]
     if absent:
         log.info("%s: lists taken from the fresh vocabulary: %s", path, list_some(absent, 40))
-    # A word without lemma takes the one it has in another list: no premise may hold it twice.
+    # A word without lemma takes its lemma from another list, so that no premise contains it twice.
     every = (word for words in (*fresh.values(), *lists.values()) for word in words)
     lemmas = {word.text: word.lemma for word in every if word.lemma}
     lists = {
@@ -94,14 +94,14 @@ def _lists(table: pl.DataFrame) -> dict[str, tuple[Word, ...]]:
 
 @cache
 def _base_lists() -> dict[str, int]:
-    """The lists every vocabulary has of its own, and how many words each needs at least."""
+    """The lists that a vocabulary may define, and the least number of words in each."""
     facts = packaged_table("hans/lists.tsv").select("list", "least").iter_rows()
     fresh_lists = set(packaged_table("hans/words_fresh.tsv")["list"])
     return {name: int(least) for name, least in facts if name in fresh_lists}
 
 
 def _check_lists(table: FileTable) -> dict[str, tuple[Word, ...]]:
-    """The lists of a user's file; an error names the line and what is wrong with it."""
+    """The lists of a user's file; raises an error with the line and the problem if it is not valid."""
     frame = table.frame
     missing = [f"no column {name!r}" for name in ("list", "word") if name not in frame.columns]
     unknown = [f"the column {name!r}" for name in frame.columns if name not in (*COLUMNS, "only")]
@@ -126,7 +126,7 @@ def _check_lists(table: FileTable) -> dict[str, tuple[Word, ...]]:
 
 
 def _row_problems(fields: Mapping[str, str]) -> Iterator[str]:
-    """What is wrong with one row by itself."""
+    """The problems of a single row."""
     name, word, parse = fields["list"], fields["word"], fields["parse"]
     known = packaged_table("hans/lists.tsv")["list"].to_list()
     if name not in known:
@@ -161,7 +161,7 @@ def _bracket_problems(word: str, parse: str) -> Iterator[str]:
 
 
 def _list_problems(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
-    """What is wrong with the lists as they stand beside each other."""
+    """The problems of whole lists: too few words, words in two lists, singulars without plurals."""
     fresh = _packaged("fresh", False).lists
     for name, words in lists.items():
         least = _base_lists().get(name, 1)

@@ -1,12 +1,12 @@
-"""How two words, or expressions of several words, are related in WordNet, whatever their senses and parts of speech.
+"""Relations between words, or expressions of several words, in WordNet, in any of their senses and parts of speech.
 
-Glockner et al. (2018), section 4.1, classify a replaced word by these relations, and do not say which senses count or
-what goes first where several relations hold. Here all senses count, and the first relation of an order that holds;
-co-hyponyms go last, because in some rare sense nearly any two common words are some. ``benchmarks/wordnet_readings.py``
+Glockner et al. (2018), section 4.1, classify a replaced word by these relations, but do not say which senses count or
+which of several relations takes precedence. Here all senses count, and relations are tried in a fixed order, with
+co-hyponyms last because nearly any two common words are co-hyponyms in a rare sense. ``benchmarks/wordnet_readings.py``
 compares the readings with the accuracies that the paper gives by category.
 
-Antonyms across two sentences are words whose base forms WordNet opposes in any part of speech, so that *hated* is
-opposite *loves*, whatever their senses.
+Antonyms across two sentences are words whose base forms are antonyms in WordNet in any sense and part of speech, such
+as *hated* and *loves*.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     Sets = csr_array[np.bool_, tuple[int, int]]
-    """A set of synsets or senses for each of some things: the columns that are true in its row."""
+    """One set of synsets or senses per row: the columns that are true in it."""
 
 Similar = Literal["synonym", "co-hyponym"]
-"""What adjectives that WordNet calls similar are taken for."""
+"""The relation assigned to adjectives that WordNet calls similar."""
 Antonyms = Literal["direct", "indirect"]
 First = Literal["antonym", "hyponym"]
-"""What goes first where several relations hold: the most specific, or as the paper's table 4 comes out."""
+"""Which order of ``ORDERS`` is used: the most specific relation first, or the one that fits the paper's table 4."""
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 NONE = "none"
 RELATIONS = ("antonym", "synonym", "hyponym", "hypernym", "co-hyponym", NONE)
-"""What the premise's word is to the hypothesis's."""
+"""Relations of the premise's word to the hypothesis's."""
 ORDERS: dict[First, tuple[str, ...]] = {
     "antonym": ("antonym", "synonym", "hyponym", "hypernym", "co-hyponym"),
     "hyponym": ("hyponym", "hypernym", "synonym", "antonym", "co-hyponym"),
@@ -49,7 +49,7 @@ ORDERS: dict[First, tuple[str, ...]] = {
 """The order in which relations are tried."""
 
 _BLOCK = 1 << 17
-"""Pairs compared at once, which bounds the memory."""
+"""Number of pairs compared at once, to limit memory."""
 _PAIRS_TOGETHER = 1 << 16
 _PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "row": pl.UInt32,
@@ -68,7 +68,7 @@ def word_relations(
     antonyms: Antonyms = "indirect",
     first: First = "antonym",
 ) -> pl.Series:
-    """What each word of a premise is to the word of the hypothesis beside it: one of ``RELATIONS``.
+    """The relation of each premise word to the hypothesis word in the same row: one of ``RELATIONS``.
 
     *antonym*: WordNet opposes two senses of the words; ``indirect`` antonyms also through synonyms (*close*, *far*) and
     through the adjectives they are similar to (*small*, *huge*). *synonym*: they share a synset. *hyponym*: the
@@ -90,8 +90,8 @@ def expression_senses(words: pl.Series) -> pl.DataFrame:
     """The senses of words and expressions in any form: columns word, sense, synset, rank and count.
 
     An expression may end in an inflected word (*living rooms*) or begin with an inflected verb (*turned on*). One that
-    WordNet does not have as it is written is looked up with all its hyphens as spaces, all spaces as hyphens, and as
-    one word (*far away*); the first that is there counts.
+    WordNet does not have as written is looked up with all hyphens as spaces, all spaces as hyphens, and as one word
+    (*far away*); the first of these that WordNet has counts.
     """
     words = words.drop_nulls().unique(maintain_order=True).alias("word")
     written = pl.DataFrame({"word": words, "form": words.str.strip_chars().str.replace_all(r"\s+", "_")})
@@ -116,7 +116,7 @@ def _phrasal_verbs(expressions: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Meanings:
-    """What some words may mean, and from that how any two of them are related."""
+    """The WordNet senses of words, from which the relations between them are computed."""
 
     table: pl.DataFrame
     """A row for each sense: columns number (of the word), sense, synset, rank and count."""
@@ -125,12 +125,12 @@ class Meanings:
 
     @classmethod
     def of(cls, words: pl.Series) -> Meanings:
-        """The meanings of different words."""
+        """The meanings of ``words``, which must be distinct."""
         numbers = pl.DataFrame({"word": words}).with_row_index("number")
         return cls(expression_senses(words).join(numbers, on="word").drop("word"), len(words))
 
     def frequent(self, ranks: int) -> Meanings:
-        """Only so many of the most frequent senses of a lemma in each part of speech."""
+        """The same words with only the ``ranks`` most frequent senses of each lemma in each part of speech."""
         return replace(self, table=self.table.filter(pl.col("rank") < ranks))
 
     def relations(
@@ -185,7 +185,7 @@ class Meanings:
         return self.synsets @ _ancestors()
 
     def _tests(self, edges: int, *, similar: Similar | None, antonyms: Antonyms) -> Iterator[tuple[str, Sets, Sets]]:
-        """Relations, each with two sets a word: it holds where the first's left meets the second's right."""
+        """Relations with sets ``left`` and ``right``: one holds if left of the first word meets right of the second."""
         if antonyms == "direct":
             yield "antonym", self.senses @ _targets("antonyms", of_synsets=False), self.senses
         else:
@@ -203,7 +203,7 @@ class Meanings:
 
 
 def _meet(left: Sets, first: Numbers, right: Sets, second: Numbers) -> Flags:
-    """Whether the set of each first has something in common with the set of the second beside it."""
+    """Whether rows ``first[i]`` of ``left`` and ``second[i]`` of ``right`` have an element in common."""
     meet = (np.diff(left.indptr) > 0)[first] & (np.diff(right.indptr) > 0)[second]
     candidates = np.flatnonzero(meet)
     for start in range(0, len(candidates), _BLOCK):
@@ -220,7 +220,7 @@ def _sets(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[
 
 @cache
 def _targets(relation: str, *, of_synsets: bool = True) -> Sets:
-    """What each synset has in a relation; antonyms hold between senses, and so between their synsets."""
+    """The targets of each synset in a relation (of each sense if not ``of_synsets``); antonyms hold between senses."""
     net = wordnet()
     source, target = net.relation(relation)
     if relation == "antonyms" and of_synsets:
@@ -231,7 +231,7 @@ def _targets(relation: str, *, of_synsets: bool = True) -> Sets:
 
 @cache
 def _ancestors(edges: int | None = None) -> Sets:
-    """What lies above each synset, at most so many edges away; at any distance by None."""
+    """The ancestors of each synset at most ``edges`` edges away; None means any distance."""
     parents = _targets("hypernyms") + _targets("instance_hypernyms")
     ancestors, step = parents, 1
     while step != edges:
@@ -247,12 +247,12 @@ def antonym_pairs(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
 
     Columns: ``row`` (number of the sentence pair), ``premise_word`` and ``hypothesis_word`` in lower case,
     ``premise_lemma``, ``hypothesis_lemma`` and ``pos`` (n, v, a or r: a row for each reading in which they are
-    antonyms), and ``opposed``: neither word is in both sentences in any form, so that they tell the two apart. Rows
-    stand in the order of the sentences. Pairs that seldom oppose anything, such as the prepositions *on* and *off*, are
+    antonyms), and ``opposed``: neither word is in both sentences in any form, so that the two sentences contrast. Rows
+    are in the order of the sentences. Pairs that are seldom opposites, such as the prepositions *on* and *off*, are
     left out (``data/typology/no_antonyms.tsv``).
     """
     parts = [pl.DataFrame(schema=_PAIR_COLUMNS)]
-    # Some pairs at a time, so that a training set needs no more memory than its sentences.
+    # In blocks, so that a training set needs little more memory than its sentences.
     for start in range(0, len(premises), _PAIRS_TOGETHER):
         sides = (_distinct_words(texts.slice(start, _PAIRS_TOGETHER), start) for texts in (premises, hypotheses))
         parts.append(_pairs_of_words(*sides))
@@ -260,7 +260,7 @@ def antonym_pairs(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
 
 
 def opposed_words(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
-    """The antonyms that tell the two sentences of each pair apart, premise's first: lists such as ``["love/hate"]``."""
+    """The ``opposed`` antonyms of each sentence pair, the premise's word first: lists such as ``["love/hate"]``."""
     pairs = antonym_pairs(premises, hypotheses).filter("opposed")
     pair = pl.concat_str("premise_word", "hypothesis_word", separator="/").alias("opposed_words")
     lists = pairs.group_by("row", maintain_order=True).agg(pair.unique(maintain_order=True))
@@ -296,7 +296,7 @@ def _pairs_of_words(premise: pl.DataFrame, hypothesis: pl.DataFrame) -> pl.DataF
 
 
 def _is_absent(pairs: pl.DataFrame, side: str, others: pl.DataFrame, forms: pl.DataFrame) -> pl.Series:
-    """Whether the other sentence of each pair has no form of the word on this side, not even in *open-air*."""
+    """Whether the other sentence has no form of this side's word, not even as part of *open-air*."""
     lemmas = pairs.select("row", base=f"{side}_lemma")
     parts = others.filter(pl.col("word").str.contains("-", literal=True)).with_columns(pl.col("word").str.split("-"))
     others = pl.concat([others, parts.explode("word", empty_as_null=False)])

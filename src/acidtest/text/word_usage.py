@@ -1,8 +1,8 @@
 """How often the words of a vocabulary occur in the patterns that templates put them in.
 
 McCoy et al. (2019, section 3.1) chose "verbs that appeared at least 50 times in the MNLI training set in all relevant
-frames": nobody should be asked about *the doctor believed the lawyer saw the officer* who never met *believe* with a
-clause. Frames are counted from parses in Penn brackets, or from words alone where a file has none.
+frames": a model should not be tested on *the doctor believed the lawyer saw the officer* if it never saw *believe* with
+a clause. Frames, called patterns here, are counted from parses in Penn brackets, or else from words alone.
 
 | frame | from parses | from words |
 |---|---|---|
@@ -63,24 +63,24 @@ class UsageCounts:
     file: str
     way: Way
     premises: int
-    """Distinct ones: each counts once, however many hypotheses it has."""
+    """Number of distinct premises: each counts once, however many hypotheses it has."""
     hypotheses: int
     left_out: int
-    """Distinct sentences without a parse that can be read, where the others have one."""
+    """Number of distinct sentences without a readable parse, if parses are used."""
     uses: tuple[Use, ...]
     forms: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class WordList:
-    """A list of a vocabulary: its words, what they are for, and the patterns they need."""
+    """A list of a vocabulary: its words, their purpose, and the patterns they need."""
 
     name: str
     words: tuple[str, ...]
     about: str
     frames: tuple[str, ...]
     origin: str
-    """The vocabulary it is from: a user's file takes what it does not have from ``fresh``."""
+    """The vocabulary it comes from: lists missing in a user's file come from ``fresh``."""
 
     def to_json(self) -> dict[str, Any]:
         """As ``acidtest words --json`` prints it."""
@@ -90,7 +90,7 @@ class WordList:
 
 @dataclass(frozen=True)
 class WordReport:
-    """What a valid vocabulary holds, and which of its words a training set shows too rarely."""
+    """The lists of a valid vocabulary, and which of its words are too rare in a training set."""
 
     vocabulary: str
     lists: tuple[WordList, ...]
@@ -99,7 +99,7 @@ class WordReport:
 
     @property
     def below(self) -> list[Use]:
-        """The uses that occur less often than they should."""
+        """The uses that occur less often than ``least``."""
         uses = self.counts.uses if self.counts else ()
         return [use for use in uses if use.count is not None and use.count < self.least]
 
@@ -125,7 +125,7 @@ class WordReport:
 
 
 def word_report(words: str = "fresh", train: Suite | None = None, *, file: str = "", least: int = 50) -> WordReport:
-    """The lists of a vocabulary and, given a training set, how often it has the words in the patterns they need."""
+    """The lists of a vocabulary and, given a training set, how often their words occur there in the patterns needed."""
     chosen = vocabulary(words)
     for templates in get_args(Templates):
         # Compiling raises an error where no template can be filled from the vocabulary.
@@ -165,7 +165,7 @@ def _word_lists(words: HansVocabulary) -> Iterator[WordList]:
 
 
 def _sentences(train: Suite) -> tuple[pl.DataFrame, int, int]:
-    """Each sentence (text, parse or null) with how many times it counts; how many premises and hypotheses count."""
+    """The distinct sentences (columns text, parse and times), and the number of premises and hypotheses counted."""
     names = train.frame.collect_schema().names()
     one_parse = pl.col("parse").drop_nulls().first()
     parts = []
@@ -202,7 +202,7 @@ class _UsageCounter:
         self.openers = [text.split() for text in openers]
         self.forms = {text: verb_forms(text, lemmas[text]) for text in verbs if " " not in text}
         self.verbs = dict[str, list[str]]()
-        """The verbs that a form may be of."""
+        """Verb form → the verbs that it may be a form of."""
         for text, forms in self.forms.items():
             for form in forms.every:
                 self.verbs.setdefault(form, []).append(text)
@@ -220,21 +220,21 @@ class _UsageCounter:
                 yield Use(text, pattern, tuple(lists), count, note)
 
     def count_first(self, sentences: pl.DataFrame) -> None:
-        """Add how often each adverb begins a sentence, also one inside a longer text."""
+        """Count how often each adverb begins a sentence, including later sentences of a text."""
         either = _either((text.split() for text in self.adverbs), between=r"\s+")
         for text, times in _matches(sentences, "text", rf"(?i)(?:^|[.!?]\W*\s)\W*{either}\b"):
             self.counts[" ".join(re.sub(r"^\W+", "", text.lower()).split()), "first"] += times
 
     def count_openings(self, sentences: pl.DataFrame) -> None:
-        """Add how often each opener stands right before a clause with a subject: ``(IN if) (S (NP …``."""
+        """Count how often each opener directly precedes a clause with a subject: ``(IN if) (S (NP …``."""
         either = _either(self.openers, between=r"\)+\s*(?:\([^\s()]+\s+)+")
-        # Two brackets close in (WHADVP (WRB when)); after three the word ends its own phrase, as in "he came once".
+        # Two brackets close after (WHADVP (WRB when)); with three the word ends another phrase, as in "he came once".
         pattern = rf"(?i)\s{either}\){{1,2}}\s*\(S\s+\((?:NP|ADVP|PP|SBAR)\b"
         for text, times in _matches(sentences, "parse", pattern):
             self.counts[" ".join(re.findall(r"([^\s()]+)\)", text)).lower(), "opens"] += times
 
     def count_trees(self, sentences: pl.DataFrame) -> int:
-        """Add the verbs of every tree that has one; give the number of parses that are none."""
+        """Count the verbs of every tree by pattern; returns the number of parses that cannot be read."""
         either = _either([verb] for verb in self.verbs)
         with_verb = sentences.filter(pl.col("parse").str.contains(rf"(?i)\(VB[DGNPZ]?\s+{either}\)"))
         unread = 0
@@ -250,7 +250,7 @@ class _UsageCounter:
         return unread
 
     def count_tokens(self, sentences: pl.DataFrame) -> None:
-        """Add the verbs and openers of every sentence, recognised from words alone."""
+        """Count the verbs and openers of every sentence, recognised from words alone."""
         longest = sorted(self.openers, key=len, reverse=True)
         by_first = {first: [words for words in longest if words[0] == first] for first, *_ in longest}
         either = _either([word] for word in {*self.verbs, *by_first})

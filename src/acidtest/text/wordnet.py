@@ -28,7 +28,7 @@ Sense = NewType("Sense", int)
 """One word of one synset; antonyms and derivations hold between senses."""
 
 SATELLITE = "s"
-"""An adjective that leans on another: a kind of ``a``."""
+"""The part of speech of satellite adjectives, which WordNet groups around another adjective (``a``)."""
 POS = ("n", "v", "a", "r")
 """Parts of speech in the order of WordNet's files."""
 _KNOWN_POS = ("n", "v", "a", SATELLITE, "r")
@@ -38,7 +38,7 @@ ALL_POS = pl.Enum(_KNOWN_POS)
 SYNSET_RELATIONS = ("hypernyms", "instance_hypernyms", "similar")
 SENSE_RELATIONS = ("antonyms", "derivations")
 
-# Satellites stand in the file of the adjectives: the place in POS of each of ALL_POS.
+# The index in POS of each of ALL_POS: satellites are in the file of the adjectives.
 _FILES = np.array([0, 1, 2, 2, 3], dtype=np.int32)
 
 Numbers = NDArray[np.integer]
@@ -46,7 +46,7 @@ Numbers = NDArray[np.integer]
 
 @cache
 def wordnet() -> WordNet:
-    """WordNet, loaded when first asked for."""
+    """WordNet, loaded on first use."""
     return WordNet()
 
 
@@ -60,20 +60,20 @@ class WordNet:
         """Word, synset, place in the synset, rank among the lemma's senses (both from 0) and SemCor count."""
         self._words = _packaged("words")["word"]
         lower = self._words.str.to_lowercase()
-        # Words stand by their lower-case form, so that spellings of one lemma are a run.
+        # Words are sorted by lower-case form, so that spellings of one lemma are adjacent.
         lemma_of_word = lower.rle_id().to_numpy()
         self.lemma_names = lower.filter(lower.ne_missing(lower.shift(1)))
         """Every lemma, lower-case and in alphabetical order."""
         self._synset_of = self.sense_table["synset"].to_numpy()
         self._pos_of_synset = self.synset_table["pos"].to_physical().to_numpy()
         lemmas = lemma_of_word[self.sense_table["word"].to_numpy()].astype(np.int32)
-        # Senses stand by lemma, part of speech and rank.
+        # Senses are sorted by lemma, part of speech and rank.
         self._entries = Ranges.of_sorted(
             lemmas * len(POS) + _FILES[self._pos_of_synset[self._synset_of]], len(self.lemma_names) * len(POS)
         )
 
     def synsets(self, word: str, pos: str | None = None) -> list[Synset]:
-        """The synsets of a word in any form, the most frequent first, nouns first; ``a`` has the satellites too."""
+        """The synsets of a word in any form, nouns first, then by frequency; ``a`` includes satellites."""
         return list(dict.fromkeys(self.synset_of(sense) for sense in self.senses(word, pos)))
 
     def senses(self, word: str, pos: str | None = None) -> list[Sense]:
@@ -103,7 +103,7 @@ class WordNet:
     def name(self, synset: Synset) -> str:
         """``dog.n.01``: first lemma, part of speech, and which sense of that lemma it is.
 
-        Satellites are counted among all adjectives, as in print; NLTK counts them by themselves since 3.10.
+        Satellites are numbered among all adjectives, as in WordNet; NLTK numbers them separately since 3.10.
         """
         first = self.synset_senses(synset)[0]
         return f"{self.lemma(first).lower()}.{self.pos(synset)}.{self.sense_table['rank'][first] + 1:02d}"
@@ -113,7 +113,7 @@ class WordNet:
         return _KNOWN_POS[self._pos_of_synset[synset]]
 
     def offset(self, synset: Synset) -> int:
-        """Where the synset stands in Princeton's data file."""
+        """The byte offset of the synset in Princeton's data file."""
         return int(self.synset_table["offset"][synset])
 
     def lexfile(self, synset: Synset) -> str:
@@ -142,7 +142,7 @@ class WordNet:
         return int(self.sense_table["count"][sense])
 
     def antonyms(self, sense: Sense) -> list[Sense]:
-        """The opposites of a sense. They hold between words: *big* has *little*, its synonym *large* has *small*."""
+        """The antonyms of a sense. They hold between words: *big* has *little*, its synonym *large* has *small*."""
         return [Sense(target) for target in self._targets("antonyms", sense)]
 
     def derivations(self, sense: Sense) -> list[Sense]:
@@ -154,7 +154,7 @@ class WordNet:
         return [Synset(target) for target in self._targets("hypernyms", synset)]
 
     def instance_hypernyms(self, synset: Synset) -> list[Synset]:
-        """What a name is an instance of: *Paris* of *national capital*."""
+        """The synsets that a name is an instance of: *Paris* of *national capital*."""
         return [Synset(target) for target in self._targets("instance_hypernyms", synset)]
 
     def similar(self, synset: Synset) -> list[Synset]:
@@ -162,31 +162,31 @@ class WordNet:
         return [Synset(target) for target in self._targets("similar", synset)]
 
     def hypernym_paths(self, synset: Synset) -> list[list[Synset]]:
-        """Every way from the top down to a synset, through hypernyms and instance hypernyms."""
+        """Every path from a top synset down to this one, through hypernyms and instance hypernyms."""
         above = [*self.hypernyms(synset), *self.instance_hypernyms(synset)]
         if not above:
             return [[synset]]
         return [[*path, synset] for parent in above for path in self.hypernym_paths(parent)]
 
     def relation(self, name: str) -> pl.DataFrame:
-        """All pairs of a relation, columns source and target: synsets, or senses for antonyms and derivations."""
+        """All pairs of a relation: columns source and target, synsets or (for antonyms and derivations) senses."""
         if name not in (*SYNSET_RELATIONS, *SENSE_RELATIONS):
             raise UnknownNameError("relation of WordNet", name, (*SYNSET_RELATIONS, *SENSE_RELATIONS))
         return _packaged(name)
 
     def base_form_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
-        """The lemmas words may be forms of: columns word, pos and base.
+        """The lemmas that words may be forms of: columns word, pos and base.
 
-        Each word is answered once for the part of speech beside it, or for each of the four. One that WordNet has in
-        no form gets no row. Rows stand by word in the order given, part of speech, and attempt, the word itself first.
+        Each distinct word is looked up in the part of speech given for it, or in all four. A word that WordNet has in
+        no form gets no row. Rows are sorted by word (as given), part of speech, and attempt, the word itself first.
         """
         return self._base_entries(words, pos).select("word", "pos", "base")
 
     def sense_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
         """The senses of words in any of their forms: columns word, pos, base, sense, synset, rank and count.
 
-        Rows stand as in ``base_form_frame``, then by rank. ``pos`` is that of the synset: ``s`` for a satellite, also
-        where ``a`` was asked for.
+        Rows are sorted as in ``base_form_frame``, then by rank. ``pos`` is that of the synset: ``s`` for a satellite,
+        even if ``a`` was asked for.
         """
         bases = self._base_entries(words, pos)
         entries = bases["entry"].to_numpy()
@@ -203,7 +203,7 @@ class WordNet:
         return frame.select("word", "pos", "base", "sense", "synset", "rank", "count")
 
     def antonym_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
-        """``sense_frame`` for senses that have antonyms, a row for each: also columns antonym and antonym_sense."""
+        """``sense_frame`` with a row for each antonym of a sense and the further columns antonym and antonym_sense."""
         pairs = self.relation("antonyms").rename({"source": "sense", "target": "antonym_sense"})
         senses = self.sense_frame(words, pos).join(pairs, on="sense", maintain_order="left_right")
         return senses.with_columns(antonym=self.words_of(senses["antonym_sense"]))
@@ -216,13 +216,13 @@ class WordNet:
         return self._entries[lemma * len(POS) + POS.index(_file(pos))]
 
     def _bases(self, word: str, pos: str) -> list[int]:
-        """The numbers of the lemmas a word may be a form of, of those that have the part of speech."""
+        """The numbers of the lemmas with this part of speech that a word may be a form of."""
         forms = base_form_candidates(word.lower(), _file(pos))
         numbers = dict.fromkeys(self._lemma_numbers[form] for form in forms if form in self._lemma_numbers)
         return [number for number in numbers if self._senses_of(number, pos)]
 
     def _base_entries(self, words: pl.Series, pos: pl.Series | str | None) -> pl.DataFrame:
-        """``base_form_frame`` with the numbers of the ranges of senses."""
+        """``base_form_frame`` with the column entry, the number of a range in ``_entries``."""
         distinct = words.drop_nulls().unique(maintain_order=True).alias("word")
         forms = base_form_candidate_frame(distinct.str.to_lowercase()).join(self._lexicon, on="form")
         every = forms.filter(pl.col("pos").is_null()).drop("pos").join(pl.DataFrame({"pos": POS}), how="cross")
@@ -256,13 +256,13 @@ class WordNet:
 
     @cached_property
     def _members(self) -> tuple[Ranges, NDArray[np.int64]]:
-        """The senses of each synset: ranges of the second part."""
+        """The senses of each synset, as ranges of the returned array."""
         order = np.argsort(self._synset_of.astype(np.int64) * 256 + self.sense_table["place"].to_numpy())
         return Ranges.of_sorted(self._synset_of, self.synset_table.height), order
 
     @cached_property
     def _pointers(self) -> dict[str, tuple[Ranges, NDArray[np.int32]]]:
-        """For each relation the targets of each synset or sense: ranges of the second part."""
+        """For each relation the targets of each synset or sense, as ranges of its array."""
         sizes = dict.fromkeys(SYNSET_RELATIONS, self.synset_table.height)
         sizes |= dict.fromkeys(SENSE_RELATIONS, self.sense_table.height)
         return {
@@ -279,7 +279,7 @@ def check_pos(*pos: str | None) -> None:
 
 
 def _parts(pos: str | None) -> tuple[str, ...]:
-    """The parts of speech that are meant; all four by None."""
+    """The parts of speech to look up: the given one, or all four for None."""
     check_pos(pos)
     return POS if pos is None else (pos,)
 
@@ -295,10 +295,10 @@ def _packaged(name: str) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Ranges:
-    """A range of numbers for each of many things: that of one ends where that of the next begins."""
+    """Consecutive ranges of numbers, one for each thing: a range ends where the next begins."""
 
     starts: NDArray[np.int64]
-    """The start of each, and the end of the last."""
+    """The start of each range, and the end of the last."""
 
     @classmethod
     def of_sorted(cls, keys: Numbers, things: int) -> Ranges:
@@ -307,7 +307,7 @@ class Ranges:
 
     @classmethod
     def of_lengths(cls, lengths: Numbers) -> Ranges:
-        """Ranges of these lengths from 0 on."""
+        """Consecutive ranges of these lengths, starting at 0."""
         return cls(np.append(0, np.cumsum(lengths, dtype=np.int64)))
 
     def __getitem__(self, thing: int) -> range:
