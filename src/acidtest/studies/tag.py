@@ -1,4 +1,4 @@
-"""Categories that rules propose for pairs nobody annotated, and how often such proposals are right."""
+"""Categories that rules propose for pairs without annotation, and how often the proposals are right."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class ProposedCategory:
-    """A category as rules propose it: its column, what the rule looks for, and for how many pairs it is proposed.
+    """A category that a rule proposes: its column, what the rule looks for, and the number of pairs it proposes it for.
 
-    ``measured`` was measured on the half of TaxiNLI that the rule was not made with; ``here`` compares the proposals
-    with the marks of the file itself, None where it has none.
+    ``measured`` has the rule's quality on the held-out half of TaxiNLI; ``here`` its quality on annotations in the file
+    itself, None if there are none.
     """
 
     column: str
@@ -39,7 +39,7 @@ class ProposedCategory:
 
 @dataclass(frozen=True)
 class TagResult:
-    """The categories proposed for some pairs; ``untagged`` counts pairs without a proposal."""
+    """The categories proposed for a file of pairs; ``untagged`` counts pairs without a proposal."""
 
     name: str
     rows: int
@@ -84,7 +84,7 @@ def tag(
 
 
 def document(result: TagResult) -> Document:
-    """How often each category is proposed and how often that is right, by TaxiNLI and by the file's own marks."""
+    """A document of how often each category is proposed, and how often rightly, on TaxiNLI and in the file itself."""
     parts = list[Part](_tables(result))
     parts += [Note(f"{note[:1].upper()}{note[1:]}.", quiet=True) for note in result.notes]
     rules = tuple(Row(name, (category.looks_for,)) for name, category in result.categories.items())
@@ -101,7 +101,7 @@ def _tables(result: TagResult) -> Iterator[Table]:
     group, proposals, marks = "held-out TaxiNLI", [], []
     for name, category in result.categories.items():
         measured, here = category.measured, category.here
-        # The lift of a rule is shown if annotators are known to mark its proposals more often than other pairs.
+        # The lift of a rule is shown only if its interval lies above 1, that is, above chance.
         lift = measured["lift"] if measured["lift"].low > 1 else "chance"
         cells = (category.proposed, category.share, measured["precision"], measured["recall"], lift)
         proposals.append(Row(name, cells))

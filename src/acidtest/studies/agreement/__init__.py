@@ -1,4 +1,4 @@
-"""How far people agree who labelled the same rows, or gave them categories, and how often they are right."""
+"""Agreement between people who gave the same rows labels or categories, and how often their labels are right."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ Flags = npt.NDArray[np.bool_]
 SCHEMA = 1
 
 LABELS_PUBLISHED, CATEGORIES_PUBLISHED, PEOPLE_PUBLISHED = "label agreement", "category agreement", "human study"
-"""The names that published numbers about people are kept under: of labels, of categories, and of who was kept."""
+"""The names under which published numbers are stored: on labels, on categories, and on people kept or discarded."""
 
 _MOST_LEFT_OUT = 0.05
-"""Leaving so many rows of two labels out changes a share of three by less than two points."""
+"""Largest share of two-label rows to leave out: human performance then changes by less than two points."""
 
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """One label: how often people gave it, rows whose gold it is, and its kappa on all rows and on those with gold."""
+    """Counts of one label as given and as gold, and its kappa on all rows and on the rows with gold."""
 
     given: int
     gold: int
@@ -57,10 +57,10 @@ class LabelAgreement:
 
 @dataclass(frozen=True)
 class HumanBasis:
-    """The rows that human performance rests on, and how many were left out.
+    """The number of rows that human performance is computed on, and of those left out.
 
-    ``few_labels`` counts rows with gold and one label, or two where gold is their vote. ``floor`` is the lowest value
-    there can be where gold is the majority of the same labels, None where it is another gold.
+    ``few_labels`` counts rows with gold but too few labels: fewer than two, or than three where gold is a vote of the
+    same labels. ``floor`` is the lowest possible value where gold is the majority of the same labels, else None.
     """
 
     rows: int
@@ -71,9 +71,9 @@ class HumanBasis:
 
 @dataclass(frozen=True)
 class AccuracySlice:
-    """How often judgements are right on the rows of one value of a factor; both are None for all rows.
+    """Accuracy of judgements on the rows with one value of a factor; factor and value are None for all rows.
 
-    People are the groups of the interval. ``published`` is what people of a paper reach on such rows, by who they are.
+    The interval resamples people. ``published`` has the accuracy that a paper reports on such rows, by system.
     """
 
     factor: str | None
@@ -103,7 +103,7 @@ class Headcount:
 
 @dataclass(frozen=True)
 class AttendanceResult:
-    """How long people took, who failed attention checks, and whose answers are left out."""
+    """How long people took, how many attention checks each failed, and who was excluded."""
 
     seconds: Times | None
     by_person: Mapping[str, Times] = field(metadata={"json": "seconds_by_annotator"})
@@ -116,13 +116,13 @@ class AttendanceResult:
 
 @dataclass(frozen=True)
 class AgreementResult:
-    """How far people agree on a file's rows, published numbers beside it.
+    """Agreement on the rows of a file, with published numbers.
 
-    ``rated`` rows have two labels or more; the others are left out of everything but counts. ``given`` counts the
-    labels of all rows, ``unasked`` rows of which nobody was asked for one, ``labels_per_row`` the labels of the row
-    that has fewest, and most, among the rated. ``kappa_with_gold`` is on rows with gold only, as papers have it: rows
-    on which people could not agree are not among them. ``observed`` is the share of pairs of labels that agree,
-    ``human`` the share of a row's labels that are its gold. ``cohen`` is known where there are two people in all.
+    ``rated`` rows have two labels or more; agreement is measured on these only. ``given`` counts the labels of all
+    rows, ``unasked`` the rows for which nobody was asked for a label; ``labels_per_row`` is the lowest and the highest
+    number of labels of a rated row. ``kappa_with_gold`` is on rows with gold only, as in papers, which leaves out rows
+    without a majority. ``observed`` is the share of pairs of labels that agree, ``human`` the share of a row's labels
+    that equal its gold. ``cohen`` is None unless there are exactly two people.
     """
 
     name: str
@@ -155,7 +155,7 @@ class AgreementResult:
     items: pl.DataFrame | None = field(default=None, compare=False, metadata={"json": None})
 
     def published_value(self, statistic: str, label: str = "") -> float | None:
-        """What the paper has for all labels or for one, or None."""
+        """The published value of a statistic, for all labels or for one; None if there is none."""
         by = {CORPUS: self.corpus, "statistic": statistic} | ({"label": label} if label else {})
         return next((score.value for score in self.published if score.by == by), None)
 
@@ -210,7 +210,7 @@ def agreement(
 
 
 def observed_agreement(counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, draws_seed: int = 0) -> Estimate:
-    """Share of the pairs of labels within a row that are the same, a mean over rows with two labels or more."""
+    """Share of the pairs of labels within a row that agree, averaged over rows with two labels or more."""
     table = np.asarray(counts, dtype=np.float64)
     labels_of_row = table.sum(axis=1)
     rated = labels_of_row >= 2
@@ -221,12 +221,12 @@ def observed_agreement(counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = 
 
 
 def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
-    """Share of a row's labels that are its gold, a mean over rows with gold.
+    """Share of a row's labels that equal its gold, averaged over rows with gold.
 
-    As in Gong, Luo and Zhang (2018), whom Glockner et al. (2018) follow. Rows with one label are left out. A gold set
-    such as non-entailment accepts all of its labels. Where gold is the vote of the same labels, rows with two are left
-    out as well, since these are both right or have no gold; where they are more than 5 % there is no number, since the
-    rows that are left were often given a third label because the first two disagree.
+    Defined as in Gong, Luo and Zhang (2018) and Glockner et al. (2018). Rows with one label are left out. A gold set
+    such as non-entailment accepts all of its labels. Where gold is a vote of the same labels, rows with two labels are
+    left out as well: both are right or there is no gold. If these are more than 5 %, the result is NaN, because the
+    remaining rows often got their third label only because the first two disagreed.
     """
     if ratings.gold_from == UNANIMOUS:
         return Estimate(math.nan, note="gold is what everybody said, so that everybody is right")
@@ -244,9 +244,9 @@ def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
 
 
 def human_basis(ratings: Ratings) -> HumanBasis:
-    """Which rows human performance rests on, and its floor where people are compared with their own majority.
+    """Count the rows that human performance is computed on, and compute its floor where gold is people's own majority.
 
-    Of m labels more than half are then right whatever people do: two of three, three of five.
+    More than half of the labels of a row then equal gold by definition: two of three, three of five.
     """
     used, labels_of_row = _rows_with_gold_and_labels(ratings), ratings.counts.sum(axis=1)
     has_gold = ratings.gold.is_not_null().to_numpy()
@@ -258,9 +258,9 @@ def human_basis(ratings: Ratings) -> HumanBasis:
 
 
 def accuracy_slices(ratings: Ratings, *, draws_seed: int = 0) -> tuple[AccuracySlice, ...]:
-    """How often judgements are the reference: on all rows, by label and by each of the factors, where there are any.
+    """Accuracy of judgements against the reference labels, on all rows, by label and by each factor.
 
-    Judgements of one person are one group.
+    The judgements of one person are one group. Empty where there is no reference.
     """
     said, gold, factors = ratings.said, ratings.reference, ratings.factors
     if said is None or gold is None or factors is None:
@@ -282,7 +282,7 @@ def accuracy_slices(ratings: Ratings, *, draws_seed: int = 0) -> tuple[AccuracyS
 
 
 def _agreement_by_label(ratings: Ratings, has_gold: Flags) -> dict[str, LabelAgreement]:
-    """Each label that somebody gave or that is gold."""
+    """Agreement on each label that somebody gave or that is the gold of a row."""
     counts, groups = ratings.counts, ratings.groups
     golds = Counter(ratings.gold.drop_nulls().to_list())
     kappas = label_kappas(counts, groups=groups)
@@ -332,7 +332,7 @@ def _attendance_result(attendance: Attendance) -> AttendanceResult:
 
 
 def _published_agreement(corpus: str) -> tuple[PublishedAgreement, ...]:
-    """What papers say of the people behind a corpus; nothing where there is none."""
+    """Numbers that papers publish about the annotators of a corpus; empty without a corpus."""
     suites = (LABELS_PUBLISHED, CATEGORIES_PUBLISHED, PEOPLE_PUBLISHED) if corpus else ()
     scores = [score for suite in suites for score in published_scores(suite) if score.by[CORPUS] == corpus]
     return tuple(
@@ -341,11 +341,11 @@ def _published_agreement(corpus: str) -> tuple[PublishedAgreement, ...]:
 
 
 def _chosen_groups(groups: npt.ArrayLike | None, rows: Flags) -> npt.NDArray[Any] | None:
-    """The groups of some rows; None where every row is a group."""
+    """The groups of the chosen rows; None where every row is its own group."""
     return None if groups is None else np.asarray(groups)[rows]
 
 
 def _rows_with_gold_and_labels(ratings: Ratings) -> Flags:
-    """The rows that human performance rests on: those with gold and enough labels."""
+    """Flags of the rows that human performance is computed on: those with gold and enough labels."""
     fewest = 3 if ratings.gold_from in VOTES else 2
     return np.asarray(ratings.gold.is_not_null().to_numpy() & (ratings.counts.sum(axis=1) >= fewest))

@@ -1,4 +1,4 @@
-"""How far people agree on categories, of which a row may have several or none: Joshi et al. (2020), section 3.1.1."""
+"""Agreement on categories, where a row may have several or none (Joshi et al. 2020, section 3.1.1)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from acidtest.text.taxonomy import NEUTRAL_FEATURES
 
 @dataclass(frozen=True)
 class MarkAgreement:
-    """One category: how often people marked it on rows that two or more judged, and how far they agree on it.
+    """Agreement on one category; ``marked`` counts its marks on rows that two people or more judged.
 
-    ``cohen`` is known where there are two people in all.
+    ``cohen`` is None unless there are exactly two people.
     """
 
     marked: int
@@ -40,7 +40,7 @@ class MarkAgreement:
 
 @dataclass(frozen=True)
 class SetAlphas:
-    """Krippendorff's alpha of whole sets of categories, by the distance between sets."""
+    """Krippendorff's alpha of whole sets of categories, for two distances between sets."""
 
     masi: Estimate
     jaccard: Estimate
@@ -48,12 +48,12 @@ class SetAlphas:
 
 @dataclass(frozen=True)
 class CategoryAgreement:
-    """How far people agree on which categories rows have.
+    """Agreement on the categories of rows.
 
-    ``rated`` rows have two people or more; the others are left out. ``people_per_row`` are those of the row that
-    fewest, and most, judged. ``kappa`` and ``alpha`` are means over the categories that have one. ``empty`` rows have
-    no IOU, since nobody marked anything: 0/0. ``features`` are what neutral pairs have in common (topic, subject,
-    object): no categories, so that nothing else counts them.
+    ``rated`` rows were judged by two people or more; the others are left out. ``people_per_row`` is the lowest and the
+    highest number of people on a rated row. ``kappa`` and ``alpha`` are means over the categories where they are
+    defined. ``empty`` counts rows without IOU (0/0), since nobody marked anything. ``features`` are what the sentences
+    of neutral pairs share (topic, subject, object); they are not categories and enter no other number.
     """
 
     rows: int
@@ -78,9 +78,9 @@ def category_agreement(
     neutral: Booleans | None = None,
     draws_seed: int = 0,
 ) -> CategoryAgreement:
-    """Agreement on categories; ``said`` has row, annotator and categories (a list; null: not judged).
+    """Agreement on categories; ``said`` has columns row, annotator and categories (a list; null if not judged).
 
-    Features of neutral pairs among ``categories`` are measured apart, on the rows that are ``neutral``; None: on all.
+    Features of neutral pairs are measured separately, on the rows flagged by ``neutral``, or on all rows if None.
     """
     judged = said.drop_nulls("categories")
     features = [name for name in categories if name in NEUTRAL_FEATURES]
@@ -109,7 +109,7 @@ def category_agreement(
 
 
 def two_people(said: pl.DataFrame, column: str) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    """What the two people said of the rows that both judged, where there are two people in all; None otherwise."""
+    """The judgements of each of two people on the rows that both judged; None unless there are exactly two people."""
     known = said.drop_nulls(["annotator", column])
     names = known["annotator"].unique(maintain_order=True)
     if len(names) != 2:
@@ -135,7 +135,7 @@ def _by_category(
 
 
 def _count_marks(judged: pl.DataFrame, categories: Sequence[str], rows: int) -> tuple[Booleans, Codes, Codes]:
-    """What each judgement marked, how many people judged each row, and how many of them marked each category."""
+    """The categories marked in each judgement, the number of people per row, and the marks per row and category."""
     marked = np.zeros((judged.height, len(categories)), dtype=np.bool_)
     for column, name in enumerate(categories):
         marked[:, column] = judged["categories"].list.contains(name).to_numpy()
@@ -145,7 +145,7 @@ def _count_marks(judged: pl.DataFrame, categories: Sequence[str], rows: int) -> 
 
 
 def _cohen_kappas(judged: pl.DataFrame, marked: Booleans, groups: Codes | None) -> list[Estimate | None] | None:
-    """Cohen's kappa of each category, where there are two people in all."""
+    """Cohen's kappa of each category; None unless there are exactly two people."""
     both = two_people(judged.with_row_index("judgement"), "categories")
     if both is None:
         return None

@@ -1,4 +1,4 @@
-"""Agreement as a document: kappas by label and by category, coefficients and shares of the whole file, and people."""
+"""Renders agreement as a document: kappas by label and category, coefficients of the whole file, and people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from acidtest.text.heuristics import HANS
 from acidtest.text.taxonomy import CATEGORIES, NEUTRAL_FEATURES, path
 
 _MOST_NAMED = 6
-"""More people than this are not named in a sentence."""
+"""How many names a sentence lists at most."""
 
 _METHODS = (
     "Fleiss' kappa: one minus the disagreement of people within rows over the one that their shares of all labels make "
@@ -46,7 +46,7 @@ _METHODS = (
 
 
 def document(result: AgreementResult) -> Document:
-    """Labels, categories, judgements beside gold, the file as a whole, and people, as far as there are any."""
+    """A document with sections on labels, categories, accuracy, the whole file and people; empty ones are left out."""
     sections: dict[str, tuple[Part, ...]] = {
         "Labels": tuple(_labels(result)),
         "Categories": tuple(_categories(result)),
@@ -86,7 +86,7 @@ def _coefficient(value: Estimate) -> str:
 
 
 def _describe_rows(result: AgreementResult) -> Iterator[str]:
-    """How many rows there are, how many people judged each, and what a questionnaire discarded."""
+    """The number of rows, of labels or people per row, and of items that a questionnaire discarded."""
     marks, rows = result.categories, describe_count(result.rows, "row")
     if not result.labels and marks:
         numbers = _describe_numbers(marks.people_per_row, "people") if marks.rated else ""
@@ -118,7 +118,7 @@ def _describe_left_out(rows: int, reason: str) -> str:
 
 
 def _labels(result: AgreementResult) -> Iterator[Part]:
-    """Kappa of each label (Glockner et al. 2018, table 2)."""
+    """A table and a chart of the kappa of each label (Glockner et al. 2018, table 2)."""
     if not _has_label_agreement(result):
         return
     columns = [Column("given", "count"), Column("gold", "count"), Column("kappa", "decimal")]
@@ -136,7 +136,7 @@ def _labels(result: AgreementResult) -> Iterator[Part]:
 
 
 def _categories(result: AgreementResult) -> Iterator[Part]:
-    """Kappa of each category (figure 2 of Joshi et al. 2020), and of what neutral pairs have in common."""
+    """Agreement on each category (figure 2 of Joshi et al. 2020), and on each feature of neutral pairs."""
     marks = result.categories
     if marks is None or not marks.rated:
         return
@@ -168,7 +168,7 @@ def _mark_row(name: str, category: MarkAgreement) -> Row:
 
 
 def _judgements(result: AgreementResult) -> Iterator[Table]:
-    """How often judgements are gold by slice (McCoy et al. 2019, section 6), and what most people say of pairs."""
+    """Accuracy by slice (McCoy et al. 2019, section 6), and shares of pairs of which most people say a thing."""
     if result.slices:
         systems = dict.fromkeys(system for part in result.slices for system in part.published)
         rows = []
@@ -190,7 +190,7 @@ def _judgements(result: AgreementResult) -> Iterator[Table]:
 
 
 def _describe_shares(result: AgreementResult) -> Iterator[str]:
-    """Which pairs the shares are of, and where the published ones come from."""
+    """Why shares are missing, how many pairs are left out, and the sources of published shares."""
     for part in result.shares:
         if not part.share.known:
             yield f"{part.suite or part.name}: {part.share.note}"
@@ -199,14 +199,14 @@ def _describe_shares(result: AgreementResult) -> Iterator[str]:
         yield f"{describe_count(left_out, 'pair')} that fewer than two people judged left out"
     sources = dict.fromkeys(part.source for part in result.shares if part.source)
     if sources:
-        # Section 3.2 of Naik et al. says how far "the provided label" agrees, and not how three labels became one.
+        # Section 3.2 of Naik et al. reports agreement with "the provided label", not how three labels became one.
         unsaid = ", how three labels became one is not said" if any(name.endswith("3.2") for name in sources) else ""
         pairs = "two of three people, of pairs that the paper's programs made"
         yield f"published: {pairs}; {', '.join(sources)}{unsaid}"
 
 
 def _whole_tables(result: AgreementResult) -> Iterator[Table]:
-    """Coefficients and shares that speak of the whole file, the paper's beside them."""
+    """Tables of the coefficients and shares of the whole file, next to published ones."""
     coefficients, shares = list[Row](), list[Row]()
     if _has_label_agreement(result):
         coefficients.append(Row("Krippendorff's alpha of labels", (result.alpha, None)))
@@ -241,7 +241,7 @@ def _describe_iou(result: AgreementResult) -> Iterator[str]:
 
 
 def _describe_accuracies(result: AgreementResult) -> Iterator[str]:
-    """Which rows human performance rests on and what bounds it, and whose mean inference accuracy is."""
+    """The rows and the floor of human performance, and how many people inference accuracy is averaged over."""
     basis, accuracy = result.human_basis, result.accuracy
     if _has_label_agreement(result) and result.human.known:
         none = "without a majority" if result.gold_from == MAJORITY else "without gold"
@@ -260,7 +260,7 @@ def _describe_accuracies(result: AgreementResult) -> Iterator[str]:
 
 
 def _gold_notes(result: AgreementResult) -> Iterator[str]:
-    """Where gold comes from, and on what the published numbers rest."""
+    """Where gold comes from, and the pairs and people behind the published numbers."""
     if result.labels:
         yield f"gold: {result.gold_from}"
     if result.accuracy and result.accuracy.gold_from != result.gold_from:
@@ -273,7 +273,7 @@ def _gold_notes(result: AgreementResult) -> Iterator[str]:
 
 
 def _people(result: AgreementResult) -> Iterator[Table]:
-    """How often each person is right, how long they took, attention checks failed; and paces beside the paper's."""
+    """A table of each person's accuracy, time and failed attention checks, and one of seconds per pair."""
     attendance = result.attendance
     accuracies = result.accuracy.people if result.accuracy else {}
     times = attendance.by_person if attendance else {}
@@ -344,7 +344,7 @@ def _seconds(value: float) -> str:
 
 
 def _has_label_agreement(result: AgreementResult) -> bool:
-    """Whether the document speaks of agreement on labels, even if only to say that it cannot be measured."""
+    """Whether the document covers agreement on labels, even if only to say that it cannot be measured."""
     return bool(result.labels) and (result.rated > 0 or result.accuracy is None)
 
 
@@ -356,7 +356,7 @@ def _table(
     corner: str,
     notes: tuple[str, ...] = (),
 ) -> Table:
-    """A table without the columns in which no row has anything."""
+    """A table without its empty columns."""
     filled = [place for place in range(len(columns)) if any(row.cells[place] is not None for row in rows)]
     kept = tuple(replace(row, cells=tuple(row.cells[place] for place in filled)) for row in rows)
     return Table(table_id, caption, tuple(columns[place] for place in filled), kept, corner, notes)
@@ -380,7 +380,7 @@ def _kappa_chart(table_id: str) -> Chart:
 
 
 def _estimate_notes(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Why the first estimate of a row, or its interval, is missing; rows of one reason together."""
+    """The note of each row's first estimate (why it or its interval is missing), rows with the same note together."""
     reasons = dict[str, list[str]]()
     for row in rows:
         estimate = next(cell for cell in row.cells if isinstance(cell, Estimate))

@@ -1,8 +1,8 @@
-"""Which antonyms models know, and whether those are the ones their training set taught (Naik et al. 2018, section 4.3).
+"""Which antonyms models know, and how often these occur in the training set (Naik et al. 2018, section 4.3).
 
 Antonyms are unordered: *hot, cold* is *cold, hot*. A model knows a pair of antonyms when it is right on more than half
-of the rows that turn on it; half is not enough. As the paper does, rows are counted too: the antonyms in rows that
-every model gets right, and in rows that none does. These may overlap, as a pair may be in rows of both.
+of the rows with that pair; half is not enough. As in the paper, antonyms are also counted by row: those in rows that
+every model gets right, and those in rows that none does. The two sets may overlap.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from acidtest.studies.rows import QUESTION, model_names, score_rows
 from acidtest.text.pair_counts import pair_counts
 
 EASY, MIXED, HARD = STATUSES = ("easy", "mixed", "hard")
-"""All models are right, some are, none is."""
+"""Status of a row or pair that all models, some or none get right."""
 
 TYPES = ("complementary", "relational", "gradable")
-"""Dead or alive; buy or sell; hot or cold."""
+"""Types of antonyms, such as dead/alive, buy/sell and hot/cold."""
 
 PAIR = ("word", "antonym")
 FREQUENCY = "contradictions"
-"""The column with the number of training contradictions that have a pair across premise and hypothesis."""
+"""Column: number of training contradictions with one word in the premise and the other in the hypothesis."""
 
 SUITE = "stress/antonymy"
 
 
 @dataclass(frozen=True)
 class AntonymSet:
-    """Some pairs of antonyms and the rows they were counted in.
+    """Number of pairs in a set of antonyms, and of the rows they occur in.
 
-    ``seen`` is the share of pairs that a training contradiction has, ``frequency`` the mean number of contradictions
-    that have a pair; both are None without a training set.
+    ``seen`` is the share of pairs found in a training contradiction, ``frequency`` the mean number of contradictions
+    per pair; both are None without a training set.
     """
 
     rows: int
@@ -58,9 +58,9 @@ class AntonymSet:
 
 @dataclass(frozen=True)
 class Rivalry:
-    """Two models: how frequent in the training set the antonyms are that both know, or only one of them.
+    """Training frequency of the antonyms that both of two models know, and of those that only one knows.
 
-    ``difference`` and ``p`` compare the antonyms that the weaker knows with those that only the stronger does.
+    ``difference`` and ``p`` compare the antonyms the weaker model knows with those only the stronger knows.
     """
 
     stronger: str
@@ -75,8 +75,8 @@ class Rivalry:
 class AntonymKnowledge:
     """Easy, mixed and hard antonyms over some runs.
 
-    ``by_row`` counts rows of each status and the pairs in them, ``by_pair`` pairs of each status. ``pairs`` has a row
-    for each pair: how many rows turn on it, how many of them each model gets right, its status.
+    ``by_row`` counts the rows of each status and the pairs in them, ``by_pair`` the pairs of each status. ``pairs`` has
+    a row for each pair: its number of rows, how many of them each model gets right, and its status.
     """
 
     models: Mapping[str, Estimate]
@@ -88,17 +88,17 @@ class AntonymKnowledge:
     notes: tuple[str, ...] = ()
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame, metadata={"json": None})
     card: Card = field(default_factory=lambda: Card(SUITE), metadata={"json": None})
-    """That of the suite in the first run."""
+    """Card of the suite in the first run."""
 
 
 @dataclass(frozen=True)
 class AntonymTypes:
-    """The share of each type among the antonyms of each status that have one, and how many have none yet."""
+    """Share of each type among the typed antonyms of each status, and the number still without a type."""
 
     shares: Mapping[str, Mapping[str, Estimate]]
     untyped: Mapping[str, int]
     not_asked: int = 0
-    """Typed pairs without a status: the runs that the table was last written from do not have them."""
+    """Number of typed pairs without a status: those not in the runs that the table was last written from."""
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,10 @@ def antonyms(
 
 
 def antonym_knowledge(runs: Sequence[Run], train: Suite | None = None, *, seed: int = 0) -> AntonymKnowledge:
-    """The antonyms of the rows that all runs have, by which models get them right.
+    """Which models know which antonyms, on the rows that all runs share.
 
-    With a training set also how many of them are in a contradiction of it, one word in the premise and the other in
-    the hypothesis, in any inflection, and in how many contradictions. ``seed`` is the permutation test's.
+    With a training set, also counts the contradictions that have one word in the premise and the other in the
+    hypothesis, in any inflection. ``seed`` is for the permutation test.
     """
     names = model_names(runs)
     rows, notes = _common_rows(runs, names)
@@ -163,7 +163,7 @@ def antonym_knowledge(runs: Sequence[Run], train: Suite | None = None, *, seed: 
 
 
 def _common_rows(runs: Sequence[Run], names: Sequence[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The rows that every run has: their antonyms in alphabetical order, and whether each model is right."""
+    """The rows that all runs share, with ordered antonyms, a column per model (is it right?) and status; and notes."""
     scored = [score_rows(run, _antonymy_suite(run)) for run in runs]
     answers = [
         pl.DataFrame({"_row": rows.digests(*QUESTION), name: rows.correct})
@@ -206,7 +206,7 @@ def _status(right: pl.Expr, models: int) -> pl.Expr:
 
 
 def _count_pairs(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """A row for each pair of antonyms, the most frequent first."""
+    """A row for each pair of antonyms with its counts and status, the most frequent first."""
     counts = rows.group_by(PAIR, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("rows"),
         *(pl.col(name).sum().cast(pl.Int64).alias(f"right: {name}") for name in names),
@@ -220,7 +220,7 @@ def _is_known(model: str) -> pl.Expr:
 
 
 def _antonym_set(pairs: pl.DataFrame, rows: int | None = None) -> AntonymSet:
-    """Some pairs, in so many rows or in all that turn on them; no mean count is below 0."""
+    """Summarise some pairs; ``rows`` defaults to all rows with these pairs. The mean's interval is cut off at 0."""
     rows = int(pairs["rows"].sum()) if rows is None else rows
     if FREQUENCY not in pairs.columns:
         return AntonymSet(rows, pairs.height)
@@ -235,7 +235,7 @@ def _antonym_set(pairs: pl.DataFrame, rows: int | None = None) -> AntonymSet:
 
 
 def _rivalry(pairs: pl.DataFrame, accuracies: Mapping[str, Estimate], *, seed: int) -> Rivalry | None:
-    """None where neither of the two is the stronger."""
+    """Compare the antonyms that two models know; None if their accuracies are equal."""
     weaker, stronger = sorted(accuracies, key=lambda name: accuracies[name].value)
     if accuracies[weaker].value == accuracies[stronger].value:
         return None
@@ -259,7 +259,7 @@ def _rivalry(pairs: pl.DataFrame, accuracies: Mapping[str, Estimate], *, seed: i
 
 
 def antonym_types(table: FileTable) -> AntonymTypes:
-    """The distribution of types in a table of antonyms whose column ``type`` was filled in; some may be left empty."""
+    """Share of each type in a table of antonyms whose column ``type`` a person filled in; types may be missing."""
     frame = _check_table(table)
     types_of = {status: frame.filter(pl.col("status") == status)["type"] for status in STATUSES}
     return AntonymTypes(
@@ -273,9 +273,9 @@ def antonym_types(table: FileTable) -> AntonymTypes:
 
 
 def add_types(pairs: pl.DataFrame, earlier: FileTable | None) -> pl.DataFrame:
-    """The table of antonyms with a column ``type`` for a person to fill in; types of an earlier table are kept.
+    """Add a column ``type`` to a table of antonyms, empty or with the types of an earlier table.
 
-    Pairs that have a type but are not among these come last, with nothing but their type.
+    Typed pairs of the earlier table that are not in ``pairs`` come last, with their words and type only.
     """
     if earlier is None:
         return pairs.with_columns(pl.lit(None, pl.String).alias("type"))
@@ -285,7 +285,7 @@ def add_types(pairs: pl.DataFrame, earlier: FileTable | None) -> pl.DataFrame:
 
 
 def _typed_pairs(table: FileTable) -> pl.DataFrame:
-    """The pairs that have a type, each once, its words in alphabetical order."""
+    """The pairs with a type, each once, words in alphabetical order; a pair with two types is an error."""
     typed = (
         _check_table(table)
         .select(*_ordered_pair(), "type", row=pl.int_range(pl.len()))
@@ -302,7 +302,7 @@ def _typed_pairs(table: FileTable) -> pl.DataFrame:
 
 
 def _check_table(table: FileTable) -> pl.DataFrame:
-    """The table with its types in lower case, empty ones null."""
+    """Check columns, types and statuses of a table; return it with types in lower case, empty ones null."""
     missing = [name for name in (*PAIR, "status", "type") if name not in table.frame.columns]
     if missing:
         advice = "a table that acidtest antonyms RUN… -o FILE.tsv wrote was expected"

@@ -1,4 +1,4 @@
-"""Easy and hard antonyms as a document, and as a table whose column ``type`` people fill in."""
+"""Renders easy and hard antonyms as a document, and as a table with a column ``type`` for people to fill in."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MODELS_RIGHT = {EASY: "all models", MIXED: "some", HARD: "none"}
 
 
 def document(result: AntonymsResult) -> Document:
-    """Antonyms by which models get them right, in rows and in pairs; then their types, where a table has them."""
+    """A document of which antonyms models know, by row and by pair, and of their types, as far as they are known."""
     headlines, parts, models = list[str](), list[Part](), tuple[str, ...]()
     if result.knowledge:
         headlines.append(_describe_knowledge(result.knowledge))
@@ -58,7 +58,7 @@ def document(result: AntonymsResult) -> Document:
 
 
 def rows(result: AntonymsResult, path: Path) -> pl.DataFrame:
-    """A row for each pair of antonyms and its type, where the table at the path has one already."""
+    """A row for each pair of antonyms, with its type if the table at the path already has one."""
     if result.knowledge is None:
         raise AcidtestError("--train and -o need run folders")
     pairs = result.knowledge.pairs
@@ -110,7 +110,7 @@ def _knowledge_parts(knowledge: AntonymKnowledge) -> Iterator[Part]:
 def _sets_table(
     name: str, caption: str, sets: Mapping[str, AntonymSet], knowledge: AntonymKnowledge, *, published: bool = False
 ) -> Table:
-    """A row for each set of antonyms; ``published``: the paper has the shares of antonyms seen in these sets."""
+    """A table with a row for each set; ``published`` adds the paper's shares of antonyms seen in training."""
     columns = [Column("rows", "count"), Column("antonyms", "count")]
     columns += [Column(SEEN), Column("contradictions each", "number")] if knowledge.train else []
     published = published and knowledge.train is not None
@@ -146,7 +146,7 @@ def _rivalry_parts(rivalry: Rivalry, knowledge: AntonymKnowledge) -> Iterator[Pa
 
 
 def _types_section(types: AntonymTypes) -> Section:
-    """The types of easy, mixed and hard antonyms, the paper's beside them."""
+    """A table of the types of easy, mixed and hard antonyms, next to the paper's."""
     columns = [Column(f"{status} ({shares[TYPES[0]].n:,})") for status, shares in types.shares.items()]
     columns += [Column(f"{status}, published", role="published") for status in (EASY, HARD)]
     table_rows = []
@@ -156,7 +156,7 @@ def _types_section(types: AntonymTypes) -> Section:
     untyped = ", ".join(f"{count:,} {status}" for status, count in types.untyped.items() if count)
     notes = [f"without a type: {untyped}"] if untyped else []
     notes += [f"not in the runs, left out: {describe_count(types.not_asked, 'typed pair')}"] if types.not_asked else []
-    # The table does not say what corpus the pairs are from.
+    # The table does not record which corpus the pairs come from.
     sources = _published_sources(Card(SUITE, arguments={"from": ""}), "type")
     caption = "Types of easy and hard antonyms, %, with 95 % intervals"
     table = Table("types", caption, tuple(columns), tuple(table_rows), "type", notes=tuple(notes), sources=sources)
@@ -168,7 +168,7 @@ def _published_share(**by: str) -> Published | None:
 
 
 def _published_sources(card: Card, slice: str) -> tuple[str, ...]:
-    """Where the published numbers of a slice stand, and how they differ from those beside them."""
+    """The sources of the published numbers of a slice, and how their setting differs from the card's."""
     scores = [score for score in published_scores(SUITE) if slice in score.by]
     sources = dict.fromkeys(f"{score.system}, {score.source}" for score in scores)
     return (*sources, *published_differences(card, (slice,)))

@@ -1,8 +1,8 @@
-"""What a training set teaches: the shortcuts that would be right in it, what it repeats, what it leaks.
+"""Audit of a training set: shortcuts that predict its labels, repeated pairs, and pairs of suites that it contains.
 
-The set is read twice, in batches; what is held does not grow with it, but for some twenty bytes a pair by which new
-pairs are known, and as many for a pair of the suites looked for. What needs the pairs themselves is computed on a
-sample of whole premises.
+The set is read twice, in batches. Memory does not grow with it, except for about twenty bytes per pair to recognise
+repeated pairs, and as much per pair of the suites searched for. Whatever needs the texts is computed on a sample of
+whole premises.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ from acidtest.text.heuristics import HEURISTICS
 SCHEMA = 1
 
 CUE_KINDS = ("hypothesis_words", "hypothesis_bigrams", "premise_words", "word_pairs")
-"""What is searched for cues: words and bigrams of the hypothesis, words of the premise, one of each."""
+"""Kinds of cues: words and bigrams of the hypothesis, words of the premise, a word of each."""
 
 _TESTED_HEURISTICS = ("lexical_overlap", "subsequence")
 
 
 @dataclass(frozen=True)
 class AuditTest:
-    """The p-value of one thing that might be amiss, and the same after Holm's correction over all of them."""
+    """The p-value of one test of the audit, raw and after Holm's correction over all tests."""
 
     p: float
     p_adjusted: float = math.nan
@@ -77,11 +77,11 @@ class AuditTest:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """A training set and what was found in it; a heuristic that is not known for any pair is None.
+    """The results of an audit; a heuristic that could not be decided for any pair is None.
 
-    ``tests`` has one p-value for each thing that might be amiss: so all findings that rest on tests together raise a
-    false alarm in at most 5 % of clean sets. ``phenomena`` counts pairs by label, ``phenomenon_shares`` has their
-    shares of a label's pairs. ``sampled`` pairs were held in memory for what needs the pairs themselves.
+    ``tests`` has one corrected p-value for each possible bias, so that at most 5 % of clean sets get a finding based on
+    a test. ``phenomena`` counts pairs by label, ``phenomenon_shares`` has their shares of a label's pairs. ``sampled``
+    is the number of pairs in the sample.
     """
 
     name: str
@@ -109,7 +109,7 @@ class AuditResult:
 
     @property
     def measures(self) -> dict[str, MeasureByLabel]:
-        """Length, overlap and negation by the names of measures."""
+        """Results for length, overlap and negation, keyed by the names in ``BIASES``."""
         lengths = {f"{side}_length": measure for side, measure in self.length.items()}
         negations = {f"{side}_negation": measure for side, measure in self.negation.items()}
         return {**lengths, OVERLAP: self.overlap, **negations}
@@ -136,7 +136,7 @@ def audit(
     sample, words = first.sampler.sample(), {side: counter.counts() for side, counter in first.words.items()}
     result, marks, searches = first.result(sample), first.repetitions.marks(), first.leaks
     sample = replace(sample, frame=sample.frame.select("premise", "hypothesis"))
-    # What a pass holds is no longer needed after it, and what comes next needs room.
+    # Free the memory of the first pass before the second needs it.
     del first
     give_back_memory()
     suites = [searches.pop(0).sample(SAMPLE // len(against), seed=seed) for _ in against]
@@ -154,7 +154,7 @@ def audit(
 
 
 class _FirstPass:
-    """Everything that is counted when the set is read for the first time."""
+    """Counts everything that the first reading of the set allows, and draws the sample."""
 
     def __init__(self, train: Suite, against: Sequence[Suite], *, faithful: bool, seed: int) -> None:
         self._name, self._faithful, self._seed = train.name, faithful, seed
@@ -180,7 +180,7 @@ class _FirstPass:
             search.add(batch)
 
     def result(self, sample: PremiseSample) -> AuditResult:
-        """What was counted, with uncorrected p-values of measures and heuristics; the second pass adds the rest."""
+        """The result so far, with uncorrected p-values of measures and heuristics; later steps fill in the rest."""
         balance = self._labels.balance()
         heuristics = {name: self._sums.support(name) for name in HEURISTICS}
         measures = {name: self._sums.by_label(name, sample) for name in (*BIASES, *PHENOMENA)}
@@ -212,7 +212,7 @@ class _FirstPass:
 
 
 class _SecondPass:
-    """Pairs of words, now that it is known which are common, and near pairs, now that samples are drawn."""
+    """Counts pairs of common words, and searches for near duplicates of the samples drawn in the first pass."""
 
     def __init__(
         self, words: Mapping[str, ItemCounts], marks: npt.NDArray[np.uint8], samples: Sequence[PremiseSample]
@@ -225,7 +225,7 @@ class _SecondPass:
         self._marks, self._row = marks, 0
 
     def add(self, batch: PairBatch) -> None:
-        """Take some pairs, in the order of the first pass."""
+        """Count and search a batch; batches must come in the order of the first pass."""
         marks = self._marks[self._row : self._row + batch.frame.height]
         self._row += batch.frame.height
         self.counters["hypothesis_bigrams"].add(batch, marks & NEW_HYPOTHESIS > 0)
@@ -235,7 +235,7 @@ class _SecondPass:
             search.search(batch, hashed)
 
     def add_near_pairs(self, result: AuditResult, examples: Sequence[Sequence[Mapping[str, str]]]) -> AuditResult:
-        """The result with what is nearly the same, in the set itself and in suites, and with examples of leaks."""
+        """The result with counts and examples of near duplicates, in the set itself and in suites."""
         train, *suites = self._searches
         duplicates = replace(result.duplicates, **vars(train.counts()), near_examples=train.examples())
         leakage = []
@@ -248,7 +248,7 @@ class _SecondPass:
 def _count_cues(
     words: Mapping[str, ItemCounts], counters: dict[str, TwoWordCounter], *, effect: float
 ) -> tuple[dict[str, CueResult], Polarity]:
-    """What is tied to a label, of words, bigrams and pairs; the counters go, for the room their tables take."""
+    """Cues of each kind, and the polarity of word pairs; removes the counters to free the memory of their tables."""
     cues = {kind: find_cues(counts, effect=effect) for kind, counts in words.items()}
     cues["hypothesis_bigrams"] = find_cues(counters.pop("hypothesis_bigrams").counts(), effect=effect)
     pairs = counters.pop("word_pairs").counts()
@@ -258,7 +258,7 @@ def _count_cues(
 
 
 def _correct_tests(result: AuditResult) -> AuditResult:
-    """The result with every p-value corrected for all of them."""
+    """The result with Holm's correction over all its p-values."""
     ps = {
         **{f"{side} only": part.p for side, part in result.partial_input.items()},
         **{name: test.p for name, test in result.tests.items()},

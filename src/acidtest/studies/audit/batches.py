@@ -1,4 +1,4 @@
-"""A training set as an audit reads it: batches of pairs with words, gold and keys, and a sample of whole premises."""
+"""Reads a training set in batches of pairs with words, labels and keys, and samples whole premises from it."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 GOLD = tuple(GOLD_MASKS)
-"""The names of gold sets; a label's code is its place here."""
+"""The names of gold sets; the code of a label is its index here."""
 
 SIDES = ("hypothesis", "premise")
 
 SAMPLE = 50_000
-"""How many pairs a sample holds, at most."""
+"""Largest number of pairs in a sample."""
 
 ROWS = 1 << 12
-"""How many pairs are looked at together."""
+"""Largest number of pairs in a batch."""
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Some pairs with the words of each side, and keys of the premise, the hypothesis and both (``pair``).
+    """A batch of pairs with the words of each side, and keys of the premise, the hypothesis and both (``pair``).
 
-    Keys are digests of words, so that case, punctuation and spaces make no difference. Labels are codes.
+    Keys are digests of the words, so they ignore case, punctuation and spaces. Labels are indices into ``GOLD``.
     """
 
     frame: pl.DataFrame
@@ -55,7 +55,7 @@ def make_batch(frame: pl.DataFrame) -> PairBatch:
         texts = frame[side].fill_null("")
         split[side] = words(texts)
         joined = split[side].list.join(" ")
-        # What has no words, such as "?!", is known by its characters.
+        # The key of a text without words, such as "?!", is made from its characters.
         keys[side] = digests(joined.zip_with(joined != "", texts.str.strip_chars()))
     keys["pair"] = mix_bits(mix_bits(keys["premise"]) + keys["hypothesis"])
     labels = frame["label"].replace_strict(list(GOLD), list(range(len(GOLD))), return_dtype=pl.Int64)
@@ -63,14 +63,14 @@ def make_batch(frame: pl.DataFrame) -> PairBatch:
 
 
 def with_labels(keys: U64, labels: Codes) -> U64:
-    """Keys that carry the code of a label in their last three bits."""
+    """The keys with the code of the label in their last three bits."""
     return (keys & ~np.uint64(7)) | labels.astype(np.uint64)
 
 
 def visit_pairs(suite: Suite, visit: Callable[[PairBatch], None], *, columns: Sequence[str] = ()) -> None:
-    """Call a function with all pairs of a set, some thousand at a time, in the order of the file.
+    """Call a function with all pairs of a set, in batches of at most ``ROWS``, in the order of the file.
 
-    The first batch is empty, so that nobody has to ask whether there was any.
+    The first batch is empty, so that callers get at least one even from an empty set.
     """
     frame = suite.frame.select("premise", "hypothesis", "label", *columns)
 
@@ -85,9 +85,9 @@ def visit_pairs(suite: Suite, visit: Callable[[PairBatch], None], *, columns: Se
 
 
 def give_back_memory() -> None:
-    """Have the C library return what was freed to the operating system, where it can.
+    """Have glibc return freed memory to the operating system; does nothing elsewhere.
 
-    Batches come on threads of Polars, and glibc keeps a store of freed memory for each: a hundred megabytes in all.
+    Polars delivers batches on its own threads, and glibc keeps freed memory for each: a hundred megabytes in all.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
@@ -96,7 +96,7 @@ def give_back_memory() -> None:
 
 @dataclass(frozen=True)
 class PremiseSample:
-    """Pairs with all others of their premise: columns premise, hypothesis and measures, codes of labels, and keys."""
+    """All pairs of the sampled premises: a frame of premise, hypothesis and measures, with label codes and keys."""
 
     frame: pl.DataFrame
     labels: Codes
@@ -104,15 +104,15 @@ class PremiseSample:
 
     @property
     def groups(self) -> Codes:
-        """The number of each pair's premise."""
+        """An integer for each pair that identifies its premise."""
         return np.unique(self.keys["premise"], return_inverse=True)[1].astype(np.int64)
 
     @property
     def label_effect(self) -> float:
-        """How many pairs tell as much as one independent pair, since pairs of a premise may share labels; at least 1.
+        """Design effect of labels: how many pairs carry as much information as one independent pair; at least 1.
 
-        The design effect 1 + (m - 1) r of Kish (1965), r being how much more often two pairs of a premise have the
-        same label than any two, as a share of what is possible.
+        Kish's (1965) 1 + (m - 1) r, where r is how much more often two pairs of one premise have the same label than
+        any two pairs do, as a share of the largest possible excess.
         """
         if not len(self.labels):
             return 1.0
@@ -129,7 +129,7 @@ class PremiseSample:
 
 
 class PremiseSampler:
-    """Keeps the premises whose draw is lowest, so that which are kept does not depend on the order they come in."""
+    """Keeps the premises with the lowest random draws, so that the sample does not depend on their order."""
 
     def __init__(self, seed: int, size: int = SAMPLE) -> None:
         self._draws, self._size = Draws(seed, "audit"), size
@@ -137,21 +137,21 @@ class PremiseSampler:
         self._rows, self._limit = 0, np.uint64(2**64 - 1)
 
     def add(self, batch: PairBatch, measures: pl.DataFrame) -> None:
-        """Take what may be kept of some pairs, with the columns of their measures."""
+        """Add the pairs of a batch whose premises may be in the sample, with their measures."""
         drawn = self._draws.bits(batch.keys["premise"], "premise")
         pairs = (
             batch.frame.select("premise", "hypothesis")
             .hstack(measures)
             .with_columns(_label=batch.labels, _premise=batch.keys["premise"], _pair=batch.keys["pair"], _draw=drawn)
         )
-        # Rows chosen from a frame would keep the text of the whole of it alive.
+        # Without compacting, the chosen rows would keep the text of the whole frame in memory.
         self._frames.append(compact_frame(pairs.filter(pl.Series(drawn <= self._limit))))
         self._rows += self._frames[-1].height
         if self._rows > self._size + self._size // 4:
             self._shrink()
 
     def sample(self) -> PremiseSample:
-        """What was drawn; of the last premise all or nothing, so it may be a few pairs short."""
+        """The sample; premises are kept whole, so it may be a few pairs short of the size."""
         self._shrink()
         frame = pl.concat(self._frames)
         keys = {kind: frame[f"_{kind}"].to_numpy() for kind in ("premise", "pair")}
@@ -161,7 +161,7 @@ class PremiseSampler:
         if self._rows <= self._size:
             return
         frame = pl.concat(self._frames)
-        # The draw of the first pair that is one too many: its premise goes, whole.
+        # The draw of the first pair beyond the size: all pairs of its premise are dropped.
         limit = int(np.partition(frame["_draw"].to_numpy(), self._size)[self._size])
         self._limit = np.uint64(max(limit - 1, 0))
         self._frames = [frame.filter(pl.col("_draw") < limit).rechunk()]

@@ -1,8 +1,8 @@
-"""Words, bigrams and pairs of words that are tied to a label: smoothed PMI, exact tests, corrected.
+"""Words, bigrams and word pairs associated with a label: smoothed PMI and exact tests, corrected.
 
-Counted are the sentences of each label that hold a word, or two: side by side, or one in the premise and one in the
-hypothesis. Of two words only those are counted that are common on their side, so that all of them fit in a table of
-fixed size; in pairs across the two sentences no function words, which go with everything.
+Counts are of sentences, by label, that contain a word, a bigram, or a word pair (one word in the premise and one in the
+hypothesis). Bigrams and word pairs are counted for the most common words of each side only, so that the counts fit in a
+table of fixed size; word pairs leave out function words, which occur with everything.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from acidtest.studies.audit.measures import counted_share
 from acidtest.text.misspelling import function_words
 
 LEAST = 10
-"""What is in fewer sentences is not tested: it could hardly pass."""
+"""Items in fewer sentences are not tested, as they could hardly become significant."""
 SMOOTHING = 100
-"""Added to every count before PMI is taken, as Gururangan et al. (2018) do."""
+"""Added to every count before PMI is computed, as in Gururangan et al. (2018)."""
 ALPHA = 0.05
 CORRECTION = "holm"
 
 CellCounter = Callable[[Flags], tuple[npt.NDArray[np.integer], npt.NDArray[np.integer]]]
-"""Gives the cells of a table that some rows fall in, and how many do."""
+"""Takes flags of rows; returns the table cells that these rows fall in, and the number of rows in each."""
 
 _TOP = 10
 _CELLS = 8_000_000
-"""How many counts a table of two words holds, at most, which sets how many words are counted."""
+"""Largest number of counts in a table of two words; limits how many words are counted."""
 _MOST_COMMON = 2_000
 _PENDING = 1 << 16
 _MOST_WORDS = 1 << 20
-"""How many words with their labels are kept; beyond, those seen once are forgotten."""
+"""Beyond this number of different words with labels, those seen once are dropped."""
 
 
 @dataclass(frozen=True)
 class Cue:
-    """Something that goes with a label: in ``count`` sentences, of which ``with_label`` have it.
+    """An item associated with a label: it is in ``count`` sentences, of which ``with_label`` have the label.
 
-    ``pmi`` is in bits, ``p`` the chance of as many or more if labels were drawn for the sentences, corrected.
+    ``pmi`` is in bits; ``p`` is the corrected chance of as many or more if labels were assigned at random.
     """
 
     item: str
@@ -69,9 +69,9 @@ class Cue:
 
 @dataclass(frozen=True)
 class CueResult:
-    """What was tested of one kind, and what stands out; ``p`` is the smallest of all corrected ones.
+    """Cues of one kind; ``tested`` counts the items tested, ``p`` is the smallest corrected p-value.
 
-    ``tied`` counts the items tied to each label, ``top`` has those of highest PMI; nothing is in it that is not tied.
+    ``tied`` counts the items significantly associated with each label; ``top`` has those of them with highest PMI.
     """
 
     tested: int
@@ -85,10 +85,11 @@ class CueResult:
 
 @dataclass(frozen=True)
 class Polarity:
-    """The label that most sentences with a pair of words have (Sanchez et al. 2018), over all pairs tested.
+    """Counts of word pairs by polarity, the most frequent label of the sentences with the pair (Sanchez et al. 2018).
 
-    ``polarity`` counts pairs by that label, ``tie`` those with several; ``leaning`` those that lean beyond chance, at
-    a false discovery rate of 5 % (Benjamini and Hochberg). ``least``: pairs in fewer sentences are left out.
+    ``polarity`` counts pairs by that label, under ``tie`` those with several; ``leaning`` counts the pairs associated
+    with a label at a false discovery rate of 5 % (Benjamini and Hochberg). Pairs in fewer than ``least`` sentences are
+    left out.
     """
 
     pairs: int
@@ -99,10 +100,10 @@ class Polarity:
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """Things counted by label: ``counts`` has a row for each thing and a column for each of ``GOLD``.
+    """Items counted by label: ``counts`` has a row for each item and a column for each of ``GOLD``.
 
-    ``names`` gives the names of some rows when they are asked for: there may be a million. ``totals`` are all
-    sentences, or pairs of them, by label.
+    ``names`` returns the names of given rows; they are not stored, as there may be a million. ``totals`` are the
+    numbers of all sentences, or pairs, by label.
     """
 
     names: Callable[[Codes], pl.Series]
@@ -110,7 +111,7 @@ class ItemCounts:
     totals: Codes
 
     def commonest(self, *, without: tuple[str, ...] = ()) -> pl.Series:
-        """The words in most sentences, as many as a table of two words has room for; ties by the alphabet."""
+        """The most frequent words, as many as a table of two words has room for; ties in alphabetical order."""
         size = min(_MOST_COMMON, int((_CELLS / max(int(np.count_nonzero(self.totals)), 1)) ** 0.5))
         frame = pl.DataFrame({"word": self.names(np.arange(len(self.counts))), "n": self.counts.sum(axis=1)})
         frame = frame.filter(~pl.col("word").is_in(without)) if without else frame
@@ -118,7 +119,7 @@ class ItemCounts:
 
 
 class WordCounter:
-    """Counts words on one side of the rows it is shown."""
+    """Counts the words of one side (premise or hypothesis) by label."""
 
     def __init__(self, side: str) -> None:
         self.side = side
@@ -126,7 +127,7 @@ class WordCounter:
         self._parts, self._pending = list[pl.DataFrame](), 0
 
     def add(self, batch: PairBatch, new: Flags) -> None:
-        """Count the pairs that are new: a sentence should count once for each label it has."""
+        """Count the rows flagged as new, so that a sentence counts once for each label it has."""
         labels = batch.labels[new]
         self._totals += np.bincount(labels, minlength=len(GOLD))
         frame = pl.DataFrame({"word": batch.words[self.side].filter(pl.Series(new)).list.unique(), "label": labels})
@@ -137,7 +138,7 @@ class WordCounter:
             self._merge()
 
     def counts(self) -> ItemCounts:
-        """What was counted, in the order of the alphabet."""
+        """The counts, with words in alphabetical order."""
         self._merge()
         (frame,) = self._parts
         words = frame["word"].unique().sort()
@@ -150,18 +151,18 @@ class WordCounter:
         merged = pl.concat(self._parts).group_by("word", "label").agg(pl.col("n").sum())
         if merged.height > _MOST_WORDS:
             merged = merged.filter(pl.col("n") > 1)
-        # A frame of long words keeps the texts of every batch alive that they came from.
+        # Without compacting, long words would keep the texts of their batches in memory.
         self._parts, self._pending = [compact_frame(merged)], 0
 
 
 class TwoWordCounter:
-    """Counts common words together: one in the premise and one in the hypothesis, or bigrams of the hypothesis.
+    """Counts word pairs (one word in the premise, one in the hypothesis) or bigrams of the hypothesis, by label.
 
-    A word with itself is a pair, too. A label's counts take two bytes each as long as all fit.
+    A pair may have the same word twice. Counts take two bytes each until one of a label overflows, then four.
     """
 
     def __init__(self, hypothesis: ItemCounts, premise: ItemCounts | None = None) -> None:
-        """With the words of the premise, pairs across both sentences are counted; without, bigrams."""
+        """Counts word pairs if ``premise`` is given, bigrams of the hypothesis otherwise."""
         self._across = premise is not None
         function = tuple(function_words()["word"]) if premise else ()
         self._second = hypothesis.commonest(without=function)
@@ -173,7 +174,7 @@ class TwoWordCounter:
         self._totals = np.zeros(len(GOLD), dtype=np.int64)
 
     def add(self, batch: PairBatch, new: Flags) -> None:
-        """Count the rows that are new: a hypothesis, or a pair, should count once for each label it has."""
+        """Count the rows flagged as new, so that a hypothesis, or a pair, counts once for each label it has."""
         count = self._pairs(batch) if self._across else self._bigrams(batch)
         self._totals += np.bincount(batch.labels[new], minlength=len(GOLD))
         for label, table in self._table.items():
@@ -184,7 +185,7 @@ class TwoWordCounter:
             table[cells] = total
 
     def counts(self, least: int = LEAST) -> ItemCounts:
-        """What stands together in at least so many rows: ``word → word`` across sentences, ``word word`` in one."""
+        """Items in at least ``least`` rows, named ``word → word`` for word pairs and ``word word`` for bigrams."""
         first, second, separator = self._first, self._second, " → " if self._across else " "
         size = len(first) * len(second)
         cells = np.flatnonzero(sum(self._table.values(), np.zeros(size, dtype=np.int32)) >= least)
@@ -227,10 +228,10 @@ class TwoWordCounter:
 
 
 def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
-    """What is tied to a label, of the things that were counted.
+    """Find the items that are associated with a label.
 
-    The test is the exact binomial tail: that so many of an item's sentences, or more, have the label. Holm's correction
-    is over all items and labels of the kind. ``effect`` is how many sentences are worth one independent one.
+    The test is the exact binomial tail: the chance that so many of an item's sentences, or more, have the label. Holm's
+    correction is over all items and labels of the kind. ``effect`` is the design effect of labels.
     """
     kept, labels, counts, tails = _test_items(items, effect)
     if not tails.size:
@@ -253,7 +254,7 @@ def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
 
 
 def measure_polarity(items: ItemCounts, *, effect: float = 1.0) -> Polarity:
-    """How pairs of words lean to labels."""
+    """Count word pairs by their most frequent label, and those significantly associated with one."""
     kept, labels, counts, tails = _test_items(items, effect)
     if not tails.size:
         return Polarity(0, {}, {})
@@ -268,7 +269,7 @@ def measure_polarity(items: ItemCounts, *, effect: float = 1.0) -> Polarity:
 def smoothed_pmi(counts: npt.NDArray[np.integer], totals: Codes) -> Floats:
     """Pointwise mutual information of items (rows) and labels (columns) in bits, from counts with ``SMOOTHING`` added.
 
-    Every cell gets the same, as does the cell of the sentences without the item; shares are of the smoothed table.
+    Counts of the sentences without the item are smoothed too; shares are taken from the smoothed table.
     """
     present = counts + SMOOTHING
     absent = totals - counts + SMOOTHING
@@ -278,10 +279,10 @@ def smoothed_pmi(counts: npt.NDArray[np.integer], totals: Codes) -> Floats:
 
 
 def _test_items(items: ItemCounts, effect: float) -> tuple[Codes, Codes, npt.NDArray[np.integer], Floats]:
-    """The items in enough sentences, the labels that there are, and for each two the count and its binomial tail.
+    """The items in enough sentences, the labels that occur, and the count and binomial tail of each combination.
 
-    That is the chance of at least so many, each sentence with an item having a label with that label's share. Nothing
-    is tested where there is one label.
+    The tail is the chance of at least that count if each sentence had the label with its overall share. Nothing is
+    tested if there are fewer than two labels.
     """
     kept, labels = np.flatnonzero(items.counts.sum(axis=1) >= LEAST), np.flatnonzero(items.totals)
     if len(labels) < 2:
@@ -292,15 +293,15 @@ def _test_items(items: ItemCounts, effect: float) -> tuple[Codes, Codes, npt.NDA
     for column, share in enumerate(shares):
         rows = np.flatnonzero(counts[:, column])
         worth = counts[rows, column] / effect
-        # The binomial tail is an incomplete beta function, which takes parts of a sentence, too.
+        # The incomplete beta function gives the binomial tail for fractional counts, too.
         tails[rows, column] = betainc(worth, sentences[rows] - worth + 1, share)
     return kept, labels, counts, tails
 
 
 def _corrected(tails: Floats, *, false_discovery: bool = False) -> Floats:
-    """p-values corrected by Holm, or by Benjamini and Hochberg: exactly if below ``ALPHA``, 1 if they were not before.
+    """p-values corrected by Holm, or by Benjamini and Hochberg; 1 where the raw p is not below ``ALPHA``.
 
-    There may be millions, of which ``significance`` would make lists; few are below.
+    There may be millions, of which ``acidtest.stats.significance`` would build lists; only the few low ones are sorted.
     """
     flat = tails.ravel()
     low = np.flatnonzero(flat < ALPHA)
@@ -315,7 +316,7 @@ def _corrected(tails: Floats, *, false_discovery: bool = False) -> Floats:
 
 
 def _word_numbers(split: pl.Series, words: pl.Series) -> pl.DataFrame:
-    """Every word of every sentence in order: columns row and number, -1 for a word that is not counted."""
+    """All words in order, as columns row and number: the word's index in ``words``, -1 if it is not there."""
     frame = pl.DataFrame({"row": np.arange(len(split)), "word": split})
     known = pl.DataFrame({"word": words}).with_row_index("number").cast({"number": pl.Int64})
     tokens = frame.explode("word", empty_as_null=False, keep_nulls=False)

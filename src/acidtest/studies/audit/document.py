@@ -1,4 +1,4 @@
-"""The audit of a training set as a document: findings first, then everything that was counted and tested."""
+"""Renders an audit as a document: findings first, then all counts and tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from acidtest.studies.audit.findings import CUES, NEARLY, near_pair
 from acidtest.studies.audit.measures import LENGTHS, MNLI, NEGATIONS, OVERLAP, PHENOMENA
 
 _CUES_SHOWN = 5
-"""How many cues of a label the summary names; the tables below it have more."""
+"""Number of cues per label in the summary; the tables below it have more."""
 _NEAR_SHOWN = 2
 
 _MEASURE_TITLES = {
@@ -43,8 +43,8 @@ _MEASURE_TITLES = {
 
 
 def document(result: AuditResult) -> Document:
-    """Findings, and a section for each thing that is looked at; a set without pairs has its findings only."""
-    # Every sentence names the suite it speaks of, where that is not the set itself.
+    """A document of findings, then a section for each part of the audit; most are left out for an empty set."""
+    # The sentences already name the suite wherever it is not the training set.
     findings = tuple(replace(finding, suite="") for finding in result.findings)
     sections = {"Findings": findings, "Heuristics": _heuristics(result)}
     if result.rows:
@@ -80,7 +80,7 @@ def document(result: AuditResult) -> Document:
 
 
 def _headline(result: AuditResult) -> str:
-    """The most severe finding, and how many there are of its kind."""
+    """The first finding, which is the most severe, and the number of findings of that severity."""
     first = result.findings[0]
     number = sum(finding.severity == first.severity for finding in result.findings)
     kinds = {"severe": "severe findings, such as: ", "warning": "warnings, such as: "}
@@ -89,7 +89,7 @@ def _headline(result: AuditResult) -> str:
 
 
 def _heuristics(result: AuditResult) -> Iterator[Part]:
-    """Pairs that support and that contradict each heuristic, MultiNLI's counts beside them."""
+    """Tables and a chart of the pairs that support or contradict each heuristic, next to MultiNLI's."""
     columns = (
         Column("supporting", "count"),
         Column("contradicting", "count"),
@@ -151,7 +151,7 @@ def _partial_input(result: AuditResult) -> Iterator[Part]:
 
 
 def _by_label(result: AuditResult) -> Iterator[Part]:
-    """Means of measures by label, and pairs by genre."""
+    """Tables of the means of measures by label, and of pairs by genre and label."""
     yield from _means(result, "length", "Mean number of words by label", LENGTHS, "number")
     caption = "Mean overlap, and share of negated sentences, %"
     yield from _means(result, "overlap and negation", caption, (OVERLAP, *NEGATIONS), "percent")
@@ -185,7 +185,7 @@ def _counts_table(
 
 
 def _cues(result: AuditResult) -> Iterator[Part]:
-    """A summary of the cues of each kind, and below it all that are shown of them."""
+    """A summary of the cues of each kind, the polarity of word pairs, and a folded section with more cues."""
     summary, details = list[Row](), list[Part]()
     for kind, (_, title) in CUES.items():
         cues = result.cues[kind]
@@ -284,7 +284,7 @@ def _leakage(result: AuditResult) -> Iterator[Part]:
 
 
 def _examples(title: str, examples: Sequence[Mapping[str, str]]) -> Iterator[Part]:
-    """The first near pairs in a line each, and all examples to read."""
+    """The first near duplicates as notes, and all examples in a folded section."""
     near = [example for example in examples if "train_premise" in example]
     for example in near[:_NEAR_SHOWN]:
         yield Note(" ≈ ".join(near_pair(example)), quiet=True)

@@ -1,7 +1,7 @@
-"""What an audit of a training set found, in plain sentences with their evidence.
+"""The findings of an audit: sentences with a severity and evidence.
 
-What rests on a test is said only if it holds after Holm's correction over all tests of the audit; how severe it is
-depends on its size, not on p.
+A finding based on a test is reported only if it is significant after Holm's correction over all tests of the audit;
+its severity depends on the size of the effect, not on p.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from acidtest.studies.audit.cues import ALPHA, Cue
 from acidtest.studies.audit.measures import BIASES, LENGTHS, OVERLAP
 
 FEW = 20
-"""With fewer pairs than this, a heuristic is not judged."""
+"""With fewer pairs than this, there is no finding about a heuristic or about uneven labels."""
 SMALL_GAIN, LARGE_GAIN = 0.02, 0.10
 SMALL_EFFECT, LARGE_EFFECT = 0.01, 0.06
-"""Shares of variance explained that Cohen (1988) calls small and medium."""
+"""Shares of explained variance: Cohen's (1988) small and medium effects."""
 MANY, SOME, ABOUT_ALL = 0.01, 0.001, 0.9
 STRONG_CUE = 0.7
-"""How far a strong cue goes from a label's usual share to 1: to 80 % of its sentences where a third is usual."""
+"""How far the share of a strong cue lies between the label's overall share and 1: 80 % where a third is usual."""
 ENOUGH_PAIRS = 1000
-"""So many pairs may teach a heuristic in a set of any size: 1,346 of MultiNLI's 392,702 did (McCoy et al. 2019)."""
+"""Pairs that suffice to teach a heuristic in a set of any size: 1,346 of MultiNLI's 392,702 did (McCoy et al. 2019)."""
 UNEVEN = 1.5
-"""How many times its even share a label has to have for the labels to be called uneven."""
+"""Labels are called uneven if one is more frequent than this many times an even share."""
 NEARLY = "nearly: both sentences share two thirds of their words, as when one word in five is replaced"
 
 CUES = {
@@ -36,7 +36,7 @@ CUES = {
     "premise_words": ("W3", "words of the premise"),
     "word_pairs": ("W4", "pairs of a premise's and a hypothesis's word"),
 }
-"""The code of a finding about cues of each kind, and what they are called."""
+"""The finding's code and the title of each kind of cue."""
 
 _HEURISTICS = {
     "lexical_overlap": ("lexical-overlap", "pairs whose hypothesis uses only words of the premise"),
@@ -52,15 +52,15 @@ _BIASES = {
 }
 
 Proofs = Mapping[str, str]
-"""What can be told from chance, by the name of its test: ``p 0.0012, corrected for 12 tests of the audit``."""
+"""p of each significant test as a phrase: ``p 0.0012, corrected for 12 tests of the audit``."""
 
 
 def find_biases(audit: AuditResult) -> tuple[Finding, ...]:
-    """Every finding about a training set, most severe first; that nothing was found is a finding, too."""
+    """All findings about a training set, most severe first; if there is no bias, a finding says so."""
     if not audit.rows:
         return (Finding("A0", "info", "there are no pairs to look at", audit.name),)
     corrected = f"corrected for {len(audit.tests)} tests of the audit"
-    # A test that could not be computed is NaN, and so not below.
+    # The p of a test that could not be computed is NaN, which is not below ALPHA.
     tests = {name: test.p_adjusted for name, test in audit.tests.items() if test.p_adjusted < ALPHA}
     proofs = {name: f"p {p_value(p)}, {corrected}" for name, p in tests.items()}
     rules = (_partial_input, _heuristics, _cues, _biases, _balance)
@@ -74,7 +74,7 @@ def find_biases(audit: AuditResult) -> tuple[Finding, ...]:
 
 
 def near_pair(example: Mapping[str, str]) -> tuple[str, str]:
-    """A pair and the near one in the training set, each in a line."""
+    """A pair, and the near duplicate of it in the training set, each as one line of text."""
     pair, other = (
         f"{example[f'{of}premise']} → {example[f'{of}hypothesis']} ({example[f'{of}label']})" for of in ("", "train_")
     )
@@ -82,20 +82,20 @@ def near_pair(example: Mapping[str, str]) -> tuple[str, str]:
 
 
 def heuristic_severity(share: float, pairs: int, rows: int) -> Severity:
-    """How severe it is that a heuristic holds, by how often it does and of how many pairs."""
+    """Severity of a heuristic that is right in ``share`` of the ``pairs`` it applies to, of ``rows`` in all."""
     if pairs >= MANY * rows or pairs >= ENOUGH_PAIRS:
         return "severe" if share >= ABOUT_ALL else "warning"
     return "warning" if pairs >= SOME * rows else "info"
 
 
 def is_strong_cue(cue: Cue, audit: AuditResult) -> bool:
-    """Whether nearly all that has a cue has its label, measured from how common that label is."""
+    """Whether a cue's share exceeds its label's overall share by at least ``STRONG_CUE`` of what is possible."""
     usual = audit.balance.labels.get(cue.label, 0) / audit.rows
     return cue.share - usual >= STRONG_CUE * (1 - usual)
 
 
 def _no_shortcut(audit: AuditResult) -> Finding:
-    """That nothing was found, perhaps because there was nothing to test."""
+    """A finding that there is no shortcut, or that there are too few pairs to test."""
     if all(isnan(test.p) for test in audit.tests.values()):
         return Finding("A2", "info", "there are too few pairs to test anything")
     leaks = " and no leak" if audit.leakage else ""
@@ -157,7 +157,7 @@ def _cues(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
 
 
 def _biases(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
-    """Length, overlap and negation that differ between labels."""
+    """Findings about differences in length, overlap and negation between labels."""
     for name in BIASES:
         measure = audit.measures[name]
         if name not in proofs or isnan(measure.explained):
@@ -244,7 +244,7 @@ def _leakage(audit: AuditResult) -> Iterator[Finding]:
 
 
 def _first_near_pair(examples: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
-    """The first pair with what it is near to, as they are written."""
+    """The first example and its near duplicate as one line; empty without examples."""
     return tuple(" ≈ ".join(near_pair(example)) for example in examples[:1])
 
 

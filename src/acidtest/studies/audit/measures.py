@@ -1,4 +1,4 @@
-"""What is measured of every pair, how it differs between labels, and to which pairs a heuristic of HANS applies."""
+"""Measures of every pair, their differences between labels, and the pairs that heuristics of HANS apply to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LENGTHS = ("premise_length", "hypothesis_length")
 OVERLAP = "overlap"
 NEGATIONS = ("premise_negation", "hypothesis_negation")
 BIASES = (*LENGTHS, OVERLAP, *NEGATIONS)
-"""Measures that are tested for differences between labels."""
+"""Measures tested for differences between labels."""
 PHENOMENA = {
     "antonyms": "antonyms of WordNet, one in each sentence and neither in both",
     "negation_in_one": "a negation word in one sentence only",
@@ -51,7 +51,7 @@ MEASURES = (*BIASES, *PHENOMENA, *HEURISTICS)
 
 FEW_GROUPS = 30
 MOST_GENRES = 100
-"""With more different values than this, a column names no genres."""
+"""A column with more different values than this is not treated as genres."""
 
 _Z = 1.959963984540054
 
@@ -60,10 +60,10 @@ _Z = 1.959963984540054
 class MeasureByLabel:
     """The mean of a measure for every label, and whether the means differ.
 
-    ``explained`` is the share of the measure's variance that the label explains (eta squared; for what is there or
-    not, the square of Cramér's V); ``largest`` the difference between the highest and the lowest mean in standard
-    deviations within labels. NaN where nothing varies. ``p`` is that of the score test over premises, ``p_adjusted``
-    the same corrected for all tests of the audit.
+    ``explained`` is the share of the measure's variance that the label explains (eta squared; for a measure of 0 and 1,
+    the square of Cramér's V); ``largest`` is the difference between the highest and the lowest mean in standard
+    deviations within labels. Both are NaN for a constant measure. ``p`` is from the score test over premises,
+    ``p_adjusted`` the same corrected for all tests of the audit.
     """
 
     means: Mapping[str, Estimate] = field(metadata={"json": "by_label"})
@@ -76,7 +76,7 @@ class MeasureByLabel:
 
 @dataclass(frozen=True)
 class Balance:
-    """Pairs by label, and by genre and label; ``p`` is Pearson's chi-square test of genre by label."""
+    """Counts of pairs by label, and by genre and label; ``p`` is from Pearson's chi-square test of genre by label."""
 
     labels: Mapping[str, int]
     genres: Mapping[str, Mapping[str, int]]
@@ -87,9 +87,9 @@ class Balance:
 
 @dataclass(frozen=True)
 class Support:
-    """Pairs a heuristic applies to: where gold is entailment it is supported, where gold rules that out contradicted.
+    """Counts of the pairs a heuristic applies to: gold entailment supports it, gold without entailment contradicts it.
 
-    ``unknown`` are pairs that might be cases of it, which only a parse could tell.
+    ``unknown`` counts the pairs where only a missing parse could tell whether it applies.
     """
 
     support: int
@@ -98,16 +98,16 @@ class Support:
 
     @property
     def share(self) -> Estimate:
-        """Share of support among the pairs that support or contradict it."""
+        """Share of supporting pairs among those that support or contradict the heuristic."""
         return counted_share(self.support, self.support + self.contradict)
 
 
 MNLI = {"lexical_overlap": Support(2158, 261), "subsequence": Support(1274, 72), "constituent": Support(1004, 58)}
-"""MultiNLI's training set, as McCoy et al. (2019), section 2, count it."""
+"""Counts for MultiNLI's training set from McCoy et al. (2019), section 2."""
 
 
 def counted_share(count: int, n: int) -> Estimate:
-    """So many of ``n`` with Wilson's interval, or Clopper and Pearson's for none and all; NaN for none of nothing."""
+    """``count / n`` with Wilson's interval, or Clopper and Pearson's if the share is 0 or 1; NaN if ``n`` is 0."""
     if not n:
         return Estimate(math.nan, note="no pairs")
     interval = (clopper_pearson if count in (0, n) else wilson)(count, n)
@@ -115,10 +115,10 @@ def counted_share(count: int, n: int) -> Estimate:
 
 
 def measure_pairs(batch: PairBatch, *, faithful: bool = False) -> pl.DataFrame:
-    """The measures of each pair, and whether each heuristic applies, as columns of numbers.
+    """The measures of each pair, and whether each heuristic applies, as float columns.
 
-    Overlap is null for a hypothesis without words, a heuristic where only a parse could tell. A constituent is a
-    subsequence, and that is lexical overlap. ``faithful`` splits words as the scripts released with HANS do.
+    Overlap is null for a hypothesis without words; a heuristic is null where only a parse could tell. Every constituent
+    is also a subsequence, and every subsequence lexical overlap. ``faithful`` splits words as the HANS scripts do.
     """
     premises, hypotheses = (batch.frame[side].fill_null("") for side in ("premise", "hypothesis"))
     premise_length, hypothesis_length = (batch.words[side].list.len() for side in ("premise", "hypothesis"))
@@ -160,14 +160,14 @@ def measure_pairs(batch: PairBatch, *, faithful: bool = False) -> pl.DataFrame:
 
 
 class MeasureSums:
-    """Numbers, sums and sums of squares of measures by label, over any number of pairs."""
+    """Accumulates counts, sums and sums of squares of each measure by label."""
 
     def __init__(self) -> None:
-        # The first measure, a length, is known of every pair.
+        # By power, measure and label. The first measure, a length, is never null: its power 0 counts rows.
         self._sums = np.zeros((3, len(MEASURES), len(GOLD)))
 
     def add(self, batch: PairBatch, measures: pl.DataFrame) -> None:
-        """Take the measures of some pairs; null does not count."""
+        """Add the measures of a batch; nulls are skipped."""
         for number, name in enumerate(MEASURES):
             known = measures[name].is_not_null().to_numpy()
             values, labels = measures[name].drop_nulls().to_numpy(), batch.labels[known]
@@ -175,14 +175,14 @@ class MeasureSums:
                 self._sums[power, number] += np.bincount(labels, values**power, minlength=len(GOLD))
 
     def count(self, name: str) -> dict[str, int]:
-        """The sum of a measure for every label that occurs, as a whole number."""
+        """The sum of a measure for every label that occurs, rounded: the number of pairs for a measure of 0 and 1."""
         rows, sums = self._sums[0, 0], self._sums[1, MEASURES.index(name)]
         return {label: round(float(sums[code])) for code, label in enumerate(GOLD) if rows[code]}
 
     def support(self, heuristic: str) -> Support | None:
-        """Support and contradiction of a heuristic; None if it is not known for any pair.
+        """Counts of supporting and contradicting pairs; None if it is unknown for every pair it might apply to.
 
-        Gold that allows entailment and something else counts for neither.
+        Gold sets of entailment and another label count for neither.
         """
         counts = self.count(heuristic)
         unknown = int((self._sums[0, 0] - self._sums[0, MEASURES.index(heuristic)]).sum())
@@ -192,7 +192,7 @@ class MeasureSums:
         return Support(counts.get("entailment", 0), sum(counts[label] for label in excluded), unknown)
 
     def by_label(self, name: str, sample: PremiseSample) -> MeasureByLabel:
-        """Means over all pairs; their intervals and the test allow for pairs of one premise, as the sample shows it."""
+        """Means over all pairs; the sample gives the test and the widening of intervals for shared premises."""
         counts, sums, squares = self._sums[:, MEASURES.index(name)]
         known = sample.frame[name].is_not_null().to_numpy()
         values, labels = sample.frame[name].drop_nulls().to_numpy(), sample.labels[known]
@@ -215,10 +215,10 @@ class MeasureSums:
 
 
 def label_test(values: Floats, labels: Codes, groups: Codes) -> tuple[float, str]:
-    """The p of a score test that the mean of some values is the same for every label; NaN, and why it is NaN.
+    """p of a score test that values have the same mean for every label, and a note that says why it is NaN.
 
-    What each group adds to the score is one draw, so rows of a group may resemble each other in values and labels as
-    much as they like. The variance is that under the hypothesis tested, which keeps the test honest with few groups.
+    Each group's contribution to the score is one observation, so rows of a group may depend on each other in any way.
+    The variance is that under the null hypothesis, which keeps the error rate correct with few groups.
     """
     kinds, codes = np.unique(labels, return_inverse=True)
     count = int(groups.max(initial=-1)) + 1
@@ -240,7 +240,7 @@ def label_test(values: Floats, labels: Codes, groups: Codes) -> tuple[float, str
 
 
 class LabelCounter:
-    """Counts labels, and genres where there is a column of them."""
+    """Counts pairs by label, and by genre if there is a column of genres."""
 
     def __init__(self, genre_column: str | None) -> None:
         self._column = genre_column
@@ -262,14 +262,14 @@ class LabelCounter:
 
 
 def _design_effect(values: Floats, groups: Codes) -> float:
-    """How many times larger the variance of a mean is than if rows were independent; never taken below 1."""
+    """Variance of the mean relative to that of independent rows; at least 1."""
     centred = values - values.mean()
     rows, clusters = float(centred @ centred), np.bincount(groups, centred)
     return max(1.0, float(clusters @ clusters) / rows) if rows > 0 else 1.0
 
 
 def _effect(counts: Floats, sums: Floats, squares: Floats) -> tuple[float, float]:
-    """Eta squared, and the largest standardised difference."""
+    """Eta squared, and the largest difference of means in standard deviations within labels; NaN if undefined."""
     if len(counts) < 2:
         return math.nan, math.nan
     means, n = sums / counts, counts.sum()
@@ -282,7 +282,7 @@ def _effect(counts: Floats, sums: Floats, squares: Floats) -> tuple[float, float
 
 
 def _association(table: list[list[int]]) -> tuple[float, float]:
-    """Cramér's V and the p of Pearson's chi-square; NaN for a table of one column."""
+    """Cramér's V and p of Pearson's chi-square test; NaN for a table of one column."""
     counts = np.array(table, dtype=np.float64)
     rows, columns = counts.shape
     if columns < 2:
@@ -294,11 +294,10 @@ def _association(table: list[list[int]]) -> tuple[float, float]:
 
 
 def _related_words(batch: PairBatch) -> dict[str, Flags]:
-    """Whether each pair has words that WordNet relates, one in each sentence, for each relation.
+    """For each WordNet relation, whether a word of the premise has it to a word of the hypothesis.
 
-    Only words that the other sentence has in no form count: what both have says nothing of the step from one to the
-    other. Words mean what they most often mean, one sense in each part of speech; in some rare sense nearly any two
-    common words are related.
+    Words that the other sentence has in any form are ignored, as are function words. Each word has only its most
+    frequent sense in each part of speech, since nearly any two common words are related in some rare sense.
     """
     lists = pl.concat([batch.words["premise"], batch.words["hypothesis"]])
     kinds, numbers = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
@@ -330,7 +329,7 @@ def _without(table: BooleanTable, shared: BooleanTable) -> BooleanTable:
 
 
 def _share_column(left: BooleanTable, right: BooleanTable) -> Flags:
-    """Whether rows of two tables have a column in common."""
+    """Whether the same row of two tables has a column set in both."""
     shared: Flags = np.diff(left.multiply(right).tocsr().indptr) > 0
     return shared
 

@@ -1,10 +1,10 @@
-"""Pairs that are nearly the same: both sentences share two thirds of their words with those of another pair.
+"""Near duplicates: pairs whose premises and whose hypotheses each have a Jaccard index of at least two thirds.
 
-Two thirds of the words that either sentence has (the Jaccard index): so much is left when one word in five is replaced.
-Candidates share a key and are then compared word by word, so what is called near is near. Keys are MinHashes (Broder
-1997): the least of many hashed words is the same in two sets as often as their Jaccard index says. Several such hashes
-make the key of a band, and there are several bands (Leskovec et al. 2014, section 3.4). Some pairs are missed: of those
-right at the threshold in both sentences about two in a hundred, where one is the same hardly any.
+The index is the share of the words of either sentence that both have; it is two thirds when one word in five is
+replaced. Candidates share a key and are then compared word by word, so there are no false positives. Keys are MinHashes
+(Broder 1997): the smallest hash of a set of words is the same in two sets with a probability equal to their Jaccard
+index. Several such hashes make the key of a band, and there are several bands (Leskovec et al. 2014, section 3.4). Some
+pairs are missed: about 2 % if both sentences are just at the threshold, hardly any if one sentence is the same.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from acidtest.text.misspelling import function_words
 Hashes = npt.NDArray[np.uint32]
 
 SHARED = (2, 3)
-"""The share of the words of either sentence that both have, at least: two thirds."""
+"""Lowest Jaccard index of near sentences, as numerator and denominator."""
 BANDS = 12
 _HASHES_PER_BAND = {"premise": 2, "hypothesis": 1}
-"""How many hashes of each sentence make the key of a band."""
+"""Number of hashes of each sentence in the key of a band."""
 _MOST = 32
-"""How many pairs that share a key are compared with one, at most, which bounds the time."""
+"""Largest number of held pairs compared with one pair in a band, to bound the time."""
 _CANDIDATES = 1 << 16
-"""How many candidates are compared at once, which bounds the memory."""
+"""Approximate number of candidates compared at once, to bound the memory."""
 
 
 @dataclass(frozen=True)
 class NearPairs:
-    """How many pairs have a near one, how many one of their label, and of how many this was asked."""
+    """Number of pairs with a near duplicate, with one of the same label, and of pairs searched for."""
 
     near: int
     near_same_label: int
@@ -48,14 +48,14 @@ class NearPairs:
 
 @dataclass(frozen=True)
 class WordSets:
-    """The different words of each sentence, as hashes."""
+    """The different words of each sentence as hashes, one sentence after another, and the number of each."""
 
     words: Hashes
     sizes: Codes
 
     @cached_property
     def starts(self) -> Codes:
-        """Where the words of each sentence begin."""
+        """The index in ``words`` of the first word of each sentence."""
         return np.cumsum(self.sizes) - self.sizes
 
     @classmethod
@@ -65,14 +65,14 @@ class WordSets:
         return cls(_hash_words(once.explode(empty_as_null=False, keep_nulls=False)), sizes)
 
     def spread(self, rows: Codes) -> U64:
-        """The words of some sentences, each with the sentence's place among them in front."""
+        """The word hashes of some sentences, with the sentence's index in ``rows`` in the upper 32 bits."""
         place, within = _count_up(self.sizes[rows])
         hashes = self.words[self.starts[rows][place] + within].astype(np.uint64)
         return np.asarray((place.astype(np.uint64) << np.uint64(32)) | hashes, dtype=np.uint64)
 
     @property
     def content(self) -> WordSets:
-        """Without function words, but for sentences that have no others."""
+        """The sets without function words; sentences that have no other words keep them."""
         sentence = np.repeat(np.arange(len(self.sizes)), self.sizes)
         is_content = ~np.isin(self.words, _function_word_hashes())
         sizes = np.bincount(sentence[is_content], minlength=len(self.sizes))
@@ -80,7 +80,7 @@ class WordSets:
         return WordSets(self.words[kept], np.where(sizes == 0, self.sizes, sizes))
 
     def min_hashes(self, number: int) -> Iterator[U64]:
-        """So many hashes of each set, any two sets agreeing in each as often as their Jaccard index says."""
+        """``number`` MinHashes of each set; the probability that two sets agree in one is their Jaccard index."""
         kinds, place = np.unique(self.words, return_inverse=True)
         filled = np.flatnonzero(self.sizes)
         for salt in range(number):
@@ -93,7 +93,7 @@ class WordSets:
 
 @dataclass(frozen=True)
 class HashedPairs:
-    """Some pairs as they are compared: sets of words by side, a key for each band."""
+    """Pairs prepared for comparison: word sets by side, and keys for each band."""
 
     sets: Mapping[str, WordSets]
     bands: tuple[Hashes, ...]
@@ -113,9 +113,9 @@ class HashedPairs:
 
 
 class NearSearch:
-    """Holds some pairs, about 200 bytes each and their text, and looks for near ones in a training set.
+    """Holds a sample of pairs, about 200 bytes each plus text, and finds their near duplicates in a training set.
 
-    A pair is not near itself: what has the same words in both sentences does not count.
+    Exact duplicates, with the same words in both sentences, do not count.
     """
 
     def __init__(self, sample: PremiseSample) -> None:
@@ -130,7 +130,7 @@ class NearSearch:
             )
             for side in SIDES
         }
-        # The keys of each band in order, and the number of the pair each belongs to.
+        # For each band, the sorted keys and the index of the pair each belongs to.
         self._bands = []
         for keys in (np.concatenate(bands) for bands in zip(*(part.bands for part in parts), strict=True)):
             owners = np.argsort(keys, kind="stable").astype(np.int32)
@@ -140,7 +140,7 @@ class NearSearch:
         self._shown = set[int]()
 
     def search(self, batch: PairBatch, hashed: HashedPairs) -> None:
-        """Look at some pairs of the training set."""
+        """Compare the held pairs with a batch of the training set."""
         pair_keys = batch.keys["pair"]
         for band, keys in zip(self._bands, hashed.bands, strict=True):
             for ours, others in _candidates(band, keys, pair_keys):
@@ -148,7 +148,7 @@ class NearSearch:
                 useful = ~self._near[ours] | (alike & ~self._same_label[ours])
                 useful &= self._keys[ours] != pair_keys[others]
                 ours, others = ours[useful], others[useful]
-                # Hypotheses come first, which are shorter: most candidates end there.
+                # Hypotheses come first: they are shorter, and rule out most candidates.
                 for side, others_words in hashed.sets.items():
                     near = _share_enough(self._sets[side], ours, others_words, others)
                     ours, others = ours[near], others[near]
@@ -158,7 +158,7 @@ class NearSearch:
         return NearPairs(int(self._near.sum()), int(self._same_label.sum()), len(self._near))
 
     def examples(self) -> tuple[Mapping[str, str], ...]:
-        """Pairs with the columns of the near one as ``train_premise`` and so on; those of the same label first."""
+        """Pairs, with the near duplicate as ``train_premise`` and so on; those of the same label first."""
         return (*self._examples["same"], *self._examples["other"])[:EXAMPLES_SHOWN]
 
     def _mark(self, batch: PairBatch, ours: Codes, others: Codes) -> None:
@@ -171,7 +171,7 @@ class NearSearch:
         self._same_label[ours[alike]] = True
 
     def _show(self, kind: str, our: int, batch: PairBatch, other: int) -> None:
-        """Keep an example, unless one of its pairs is in another."""
+        """Keep an example unless one of its two pairs is in an earlier one, or there are enough."""
         keys = {int(self._keys[our]), int(batch.keys["pair"][other])}
         if len(self._examples[kind]) >= EXAMPLES_SHOWN or keys & self._shown:
             return
@@ -185,10 +185,10 @@ class NearSearch:
 def _candidates(
     band: tuple[Hashes, npt.NDArray[np.int32]], keys: Hashes, pair_keys: U64
 ) -> Iterator[tuple[Codes, Codes]]:
-    """Pairs that share a key of a band, some at a time: numbers of our pairs and of those that were given.
+    """Yield candidates that share a key of a band, in chunks: indices of held pairs and of pairs in the batch.
 
-    Where very many share one, as in sets made from a template, each of those given is compared with some of them,
-    by its key with others than the next: what is near to many is found all the same.
+    If a pair of the batch shares its key with more than ``_MOST`` held pairs, as in sets made from templates, it is
+    compared with ``_MOST`` of them, chosen by its own key so that different pairs are compared with different ones.
     """
     our_keys, owners = band
     first = np.searchsorted(our_keys, keys)
@@ -204,7 +204,7 @@ def _candidates(
 
 
 def _share_enough(our_words: WordSets, ours: Codes, other_words: WordSets, others: Codes) -> Flags:
-    """Whether sentences share enough of the words that either has; without words they are taken to be the same."""
+    """Whether the Jaccard index of two sentences reaches ``SHARED``; two sentences without words count as the same."""
     part, whole = SHARED
     our_sizes, other_sizes = our_words.sizes[ours], other_words.sizes[others]
     enough = np.minimum(our_sizes, other_sizes) * whole >= np.maximum(our_sizes, other_sizes) * part
@@ -218,7 +218,7 @@ def _share_enough(our_words: WordSets, ours: Codes, other_words: WordSets, other
 
 
 def _count_up(sizes: Codes) -> tuple[Codes, Codes]:
-    """For things in runs of these sizes: the number of each one's run, and its place in the run."""
+    """For consecutive runs of these sizes: each element's run, and its position within the run."""
     run = np.repeat(np.arange(len(sizes)), sizes)
     return run, np.arange(len(run)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 

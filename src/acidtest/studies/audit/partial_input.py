@@ -1,13 +1,13 @@
-"""How far one sentence alone gives the label away (Gururangan et al. 2018; Poliak et al. 2018).
+"""How well one sentence alone predicts the label (Gururangan et al. 2018; Poliak et al. 2018).
 
 A softmax regression on the words and bigrams of the hypothesis, or of the premise, is trained and tested in five folds.
-All pairs of a premise are in one fold, so nothing can be learnt about a premise that is asked about. Nor is a pair
-learnt from whose hypothesis is asked about: where premises were rewritten until the label was another, as by Kaushik et
-al. (2020), a hypothesis has other labels in other folds, and the model would learn which answer is wrong.
+All pairs of a premise are in one fold, so no premise is in both training and test data. Pairs whose hypothesis is in
+the test fold are left out of training, too: where premises were rewritten to change the label, as by Kaushik et al.
+(2020), a hypothesis has other labels in other folds, and the model would learn which answer is wrong.
 
-It is measured by balanced accuracy, the mean over labels of the share answered correctly. A model that knows nothing
-answers pairs of all labels alike, and so gets one over the number of labels, however skewed these are. By accuracy
-it would fall behind the commonest label, for no other reason than that it does not always answer so.
+The measure is balanced accuracy, the mean over labels of the share answered correctly. A model without information
+gets one over the number of labels, however skewed these are. By plain accuracy it would do worse than always answering
+the most frequent label.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 FEATURES = 1 << 17
-"""Words and bigrams are told apart by so many hashes, so that memory does not grow with the vocabulary."""
+"""Number of buckets that words and bigrams are hashed into, so that memory does not grow with the vocabulary."""
 _ITERATIONS = 60
 _RIDGE = 1.0
 _RESAMPLES = 2_000
@@ -51,12 +51,12 @@ _SUFFICIENT_DECREASE = 1e-4
 
 @dataclass(frozen=True)
 class PartialInput:
-    """How well one sentence alone gives the label.
+    """How well one sentence alone predicts the label.
 
-    ``accuracy`` is the share of all pairs answered correctly, ``majority`` that of always giving the commonest
-    ``label``. ``balanced`` is the mean over labels of the share answered correctly, where all labels are taken to be
-    equally likely beforehand; ``chance`` that of a guess, one over the number of labels; ``gain`` the difference.
-    ``p`` is that of a gain as large or larger, were there nothing to know the label by.
+    ``accuracy`` is the share of all pairs answered correctly, ``majority`` the accuracy of always answering the most
+    frequent ``label``. ``balanced`` is the mean over labels of the share answered correctly, with answers that assume
+    equally likely labels; ``chance`` is one over the number of labels; ``gain`` is balanced less chance. ``p`` is the
+    one-sided p-value of the gain.
     """
 
     accuracy: Estimate
@@ -71,7 +71,7 @@ class PartialInput:
 
 
 def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> PartialInput:
-    """What a linear model learns from one side; NaN with a note where there are too few premises or labels."""
+    """Accuracy of a linear model that reads one side only; NaN with a note if there are too few premises or labels."""
     kinds, gold = np.unique(sample.labels, return_inverse=True)
     premises, groups = np.unique(sample.keys["premise"], return_inverse=True)
     if len(kinds) < 2 or len(premises) < 2 * FOLDS:
@@ -105,10 +105,10 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
 
 
 def balanced_values(right: Floats, gold: npt.NDArray[np.intp]) -> Floats:
-    """A value for each row whose mean is balanced accuracy, and whose mean over resampled rows is nearly theirs.
+    """A value for each row, such that the mean over (resampled) rows is (nearly) their balanced accuracy.
 
-    The share of a label's rows that are right is a ratio; its linearisation leaves a row's deviation from the share of
-    its label, weighted by how rare the label is. So an answer that is the same to every row has no variance.
+    This linearises the share of right rows of each label: a row's value is the mean share plus its deviation from the
+    share of its label, weighted by how rare the label is. Giving every row the same answer thus has no variance.
     """
     counts = np.bincount(gold)
     shares = np.bincount(gold, weights=right) / counts
@@ -118,7 +118,7 @@ def balanced_values(right: Floats, gold: npt.NDArray[np.intp]) -> Floats:
 
 
 def _sentence_features(texts: pl.Series) -> FeatureTable:
-    """Which words and bigrams stand in which sentence, hashed; those of one sentence only are left out."""
+    """A table of 0 and 1: the hashed words and bigrams of each sentence, without those in one sentence only."""
     from scipy.sparse import csr_array, vstack
 
     blocks = []
@@ -141,14 +141,14 @@ def _sentence_features(texts: pl.Series) -> FeatureTable:
 def _answers(
     features: FeatureTable, gold: npt.NDArray[np.intp], folds: Codes, hypotheses: npt.NDArray[np.intp]
 ) -> tuple[Codes, Codes]:
-    """The answer to each row, by a model that has not seen its fold; and its answer were all labels equally common."""
+    """Answers to each row by a model trained on other folds: as they are, and corrected to equally likely labels."""
     answers, balanced = np.zeros((2, len(gold)), dtype=np.int64)
     classes = int(gold.max()) + 1
     for fold in range(FOLDS):
         inside = folds == fold
         if not inside.any():
             continue
-        # Where most hypotheses are shared, they are made from a few templates, and what these give away is to be seen.
+        # If most hypotheses are shared between folds, they come from a few templates, whose cues should be measured.
         outside = np.flatnonzero(~inside)
         apart = outside[~np.isin(hypotheses[outside], hypotheses[inside])]
         others = apart if 2 * len(apart) >= len(outside) else outside
@@ -156,7 +156,7 @@ def _answers(
         scores = features[np.flatnonzero(inside)] @ weights + offsets
         answers[inside] = scores.argmax(axis=1)
         counts = np.bincount(gold[others], minlength=classes)
-        # What no pair of the other folds has is no answer.
+        # A label that does not occur in the training folds is never the answer.
         balanced[inside] = (scores - np.log(np.where(counts, counts, np.inf))).argmax(axis=1)
     return answers, balanced
 
@@ -184,11 +184,11 @@ def _fit_softmax(features: FeatureTable, gold: npt.NDArray[np.intp], classes: in
 def minimise(
     loss: Callable[[Floats], tuple[float, Floats]], start: Floats, *, iterations: int, tolerance: float = 1e-5
 ) -> Floats:
-    """Where a smooth convex loss, given with its gradient, is least: L-BFGS (Nocedal and Wright 2006, algorithm 7.5).
+    """Minimise a smooth convex loss, given with its gradient, by L-BFGS (Nocedal and Wright 2006, algorithm 7.5).
 
-    Ends after so many steps, or when a step gains less than a share of the value. SciPy's waits for BLAS threads when
-    others use the machine: 8.8 s on two busy cores where the function took 0.2 s. Sums of products here use no BLAS,
-    so they are the same with any number of threads.
+    Stops after ``iterations`` steps, or when a step reduces the value by less than ``tolerance`` of it. SciPy's version
+    waits for BLAS threads on a busy machine: 8.8 s on two busy cores where the loss took 0.2 s. This one computes inner
+    products without BLAS, so the result does not depend on the number of threads.
     """
     steps = list[tuple[Floats, Floats, float]]()
     point = start
@@ -198,7 +198,7 @@ def minimise(
         fall = _inner_product(direction, slope)
         if fall >= 0:
             break
-        # The first step has no curvature to go by: no number changes by more than 1.
+        # The first step has no curvature estimate, so no parameter may change by more than 1.
         size = 1.0 if steps else min(1.0, 1.0 / max(float(np.abs(slope).max()), 1e-12))
         for _ in range(_HALVINGS):
             new = point + size * direction
@@ -220,7 +220,7 @@ def minimise(
 
 
 def _scale_by_curvature(slope: Floats, steps: list[tuple[Floats, Floats, float]]) -> Floats:
-    """The gradient times the inverse curvature that the last steps show."""
+    """The gradient times the inverse Hessian as estimated from the last steps (the two-loop recursion)."""
     result = slope.copy()
     weights = []
     for move, bend, inverse in reversed(steps):

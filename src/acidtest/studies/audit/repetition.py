@@ -1,7 +1,6 @@
-"""Pairs that stand more than once: in a training set itself, and in a training set and a suite, word for word.
+"""Exact duplicates: pairs that a training set repeats, and pairs of a suite that a training set contains.
 
-What comes for the first time is known by keys of sentences and pairs, eight bytes each, so that memory grows by some
-twenty bytes a pair.
+Sentences and pairs seen before are recognised by keys of eight bytes, so memory grows by about twenty bytes per pair.
 """
 
 from __future__ import annotations
@@ -30,21 +29,21 @@ from acidtest.studies.audit.batches import (
 EXAMPLES_SHOWN = 5
 
 NEW_PAIR, NEW_HYPOTHESIS = 1, 2
-"""Marks of the first row with a pair, or with a hypothesis, and a label."""
+"""Bit flags of the first row with a given pair and label, and with a given hypothesis and label."""
 
 _LABEL = np.uint64(7)
-"""The bits of a key that hold its label."""
+"""Mask of the bits of a key that hold its label."""
 _BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Repetitions. Sentences are the same when their words are, whatever case and punctuation.
+    """Counts of duplicates in a training set; sentences are compared by their words, without case and punctuation.
 
-    ``repeated`` pairs stand more than once (``surplus`` counts the rows beyond the first), ``conflicts`` of them with
-    different labels. ``shared_hypotheses`` stand under several premises, in ``shared_pairs`` different pairs;
-    ``one_label`` of them always have the same label. ``near`` pairs are nearly the same as another, of ``near_of`` that
-    were looked at.
+    ``repeated`` pairs occur more than once (``surplus`` counts the rows beyond the first), ``conflicts`` of them with
+    different labels. ``shared_hypotheses`` occur with several premises, in ``shared_pairs`` different pairs;
+    ``one_label`` of them always have the same label. ``near`` of the ``near_of`` pairs searched for have a near
+    duplicate.
     """
 
     pairs: int
@@ -64,11 +63,11 @@ class Duplicates:
 
 @dataclass(frozen=True)
 class Leak:
-    """How much of a suite a training set holds; every number counts pairs of the suite.
+    """How much of a suite a training set contains; every number counts pairs of the suite.
 
-    ``exact``: both sentences, whatever case and punctuation; ``same_label`` of these with the suite's gold, too.
-    ``premise`` and ``hypothesis``: that sentence, in whatever pair. ``near`` are nearly the same and not exact, of
-    ``near_of`` that were looked at.
+    ``exact`` pairs are in it with both sentences, ignoring case and punctuation; ``same_label`` of them with the
+    suite's gold. ``premise`` and ``hypothesis`` count pairs whose premise, or hypothesis, is in any pair of it.
+    ``near`` of the ``near_of`` pairs searched for are near duplicates and not exact.
     """
 
     suite: str
@@ -85,20 +84,20 @@ class Leak:
 
 @dataclass(frozen=True)
 class FirstTime:
-    """Whether the key of each row is new, and whether it is new with the row's label."""
+    """Whether the key of each row is seen for the first time, and whether it is with the row's label."""
 
     key: Flags
     label: Flags
 
 
 class SeenKeys:
-    """Keys with every label they have, eight bytes each, however often they come."""
+    """The set of keys seen so far, each with its labels; eight bytes per key and label."""
 
     def __init__(self) -> None:
         self._runs = list[U64]()
 
     def add(self, keys: U64, labels: Codes) -> FirstTime:
-        """Take some rows and say what is new among them; of several that share it, the first."""
+        """Add rows and flag the new ones; of equal rows, the first is new."""
         values = with_labels(keys, labels)
         first = FirstTime(np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool))
         first.key[np.unique(values & ~_LABEL, return_index=True)[1]] = True
@@ -109,20 +108,20 @@ class SeenKeys:
             first.label[run[np.minimum(np.searchsorted(run, values), len(run) - 1)] == values] = False
         if first.label.any():
             self._runs.append(np.sort(values[first.label]))
-            # Runs of about the same length are merged, so that there are never many.
+            # Sorted runs of similar length are merged, so that there are never many.
             while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
                 self._merge()
         return first
 
     def sorted(self) -> U64:
-        """All keys in order, those with several labels more than once; labels are in the last three bits."""
+        """All keys, sorted, once for each of their labels; the label is in the last three bits."""
         while len(self._runs) > 1:
             self._merge()
         return self._runs[0] if self._runs else np.zeros(0, dtype=np.uint64)
 
     def _merge(self) -> None:
         last, longer = self._runs.pop(), self._runs.pop()
-        # From the operating system and back to it: malloc would keep what growing arrays leave behind.
+        # Anonymous mmap goes back to the operating system; malloc would keep the memory of the arrays merged.
         merged = np.frombuffer(mmap.mmap(-1, 8 * (len(longer) + len(last))), dtype=np.uint64)
         np.concatenate([longer, last], out=merged)
         merged.sort()
@@ -130,9 +129,9 @@ class SeenKeys:
 
 
 class Repetitions:
-    """Says what is new about pairs and their sentences, marks it for when the set is read again, and counts the rest.
+    """Flags new pairs and sentences, keeps the flags for the second reading of the set, and counts duplicates.
 
-    What is not new are pairs that come again, and hypotheses that come with another premise.
+    Duplicates are repeated pairs, and hypotheses that occur with another premise.
     """
 
     def __init__(self) -> None:
@@ -141,7 +140,7 @@ class Repetitions:
         self._again, self._elsewhere = SeenKeys(), DigestList()
 
     def add(self, batch: PairBatch) -> Mapping[str, FirstTime]:
-        """Take some pairs and say what is new about each pair, premise and hypothesis."""
+        """Add a batch; return which of its pairs, premises and hypotheses are new."""
         new = {kind: seen.add(batch.keys[kind], batch.labels) for kind, seen in self._seen.items()}
         marks = NEW_PAIR * new["pair"].label.astype(np.uint8) | NEW_HYPOTHESIS * new["hypothesis"].label.astype(
             np.uint8
@@ -153,7 +152,7 @@ class Repetitions:
         return new
 
     def marks(self) -> npt.NDArray[np.uint8]:
-        """What was new in each row, one byte: ``NEW_PAIR``, ``NEW_HYPOTHESIS``, both or 0."""
+        """One byte per row: ``NEW_PAIR``, ``NEW_HYPOTHESIS``, both or 0."""
         return np.frombuffer(bytes(self._marks), dtype=np.uint8)
 
     def duplicates(self) -> Duplicates:
@@ -176,7 +175,7 @@ class Repetitions:
 
 
 class LeakSearch:
-    """Holds a suite's keys, 24 bytes a pair, and marks those it meets in a training set."""
+    """Holds the keys of a suite, 24 bytes per pair, and marks those found in a training set."""
 
     def __init__(self, suite: Suite) -> None:
         self._suite = suite
@@ -191,18 +190,18 @@ class LeakSearch:
         self._exact = _MetKeys(self._met["pair"].values, ignored=7)
 
     def add(self, batch: PairBatch) -> None:
-        """Look at some pairs of the training set."""
+        """Mark the keys of the suite that occur in a batch of the training set."""
         for kind, keys in _keys_with_pair_labels(batch).items():
             self._met[kind].mark(keys)
         self._exact.mark(batch.keys["pair"])
 
     def leak(self) -> Leak:
-        """What was met word for word."""
+        """Counts of the exact matches."""
         same_label, premise, hypothesis = (met.count for met in self._met.values())
         return Leak(self._suite.name, len(self._exact.values), self._exact.count, same_label, premise, hypothesis)
 
     def sample(self, size: int, *, seed: int) -> tuple[tuple[Mapping[str, str], ...], PremiseSample]:
-        """The first pairs that were met, and others to be looked for nearly: of whole premises, so many at most."""
+        """Examples of exact matches, and a sample of other pairs to search for near duplicates, of at most ``size``."""
         examples, sampler = list[Mapping[str, str]](), PremiseSampler(seed, size)
 
         def take(batch: PairBatch) -> None:
@@ -220,7 +219,7 @@ class LeakSearch:
 
 
 class _MetKeys:
-    """Keys in order, some more than once, and which of them were met, whatever their ``ignored`` bits."""
+    """Sorted keys, possibly repeated, and which of them were found; ``ignored`` bits do not count."""
 
     def __init__(self, values: U64, *, ignored: int = 0) -> None:
         self.values, self._ignored = values, np.uint64(ignored)
@@ -228,12 +227,12 @@ class _MetKeys:
 
     @property
     def count(self) -> int:
-        """How many rows have a key that was met."""
+        """Number of keys that were found, repeated ones included."""
         first = np.flatnonzero(self._met)
         return int((np.searchsorted(self.values, self.values[first] | self._ignored, side="right") - first).sum())
 
     def mark(self, keys: U64) -> None:
-        """Mark the keys that are met, where the first of each is."""
+        """Mark the given keys as found, at the first of equal ones."""
         places, present = self._places(keys)
         self._met[places[present]] = True
 
@@ -243,7 +242,7 @@ class _MetKeys:
         return present
 
     def _places(self, keys: U64) -> tuple[Codes, Flags]:
-        """Where keys would stand, and whether they stand there."""
+        """The index of the first of each key, and whether the key is there at all."""
         if not len(self.values):
             return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=bool)
         places = np.minimum(np.searchsorted(self.values, keys & ~self._ignored), len(self.values) - 1)
@@ -255,7 +254,7 @@ def _keys_with_pair_labels(batch: PairBatch) -> dict[str, U64]:
 
 
 def _keys_with_several_labels(values: U64) -> tuple[int, U64]:
-    """How many different keys there are among sorted ones with labels, and, without labels, those with several."""
+    """Number of different keys among sorted keys with labels, and the keys that have several labels."""
     count, several = min(len(values), 1), [np.zeros(0, dtype=np.uint64)]
     for start in range(1, len(values), _BLOCK):
         block = values[start : start + _BLOCK]

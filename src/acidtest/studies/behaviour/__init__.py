@@ -1,8 +1,8 @@
-"""How models behave when two words change places: the experiments of Sanchez, Mitchell and Riedel (2018) on any run.
+"""How models react when two words are swapped: the experiments of Sanchez, Mitchell and Riedel (2018) on any run.
 
-Three factors are looked at on a suite of swapped pairs and its untouched ones: insensitivity (the same answer although
-gold changed), word pairs that the training set does not have in this order, and polarity, the label that the training
-set ties to a word pair. The tests are the paper's; beside each is one that does not take rows for independent.
+Three factors are tested on a suite of swapped pairs and its control: insensitivity (the same answer although gold
+changed), unseen word pairs (the training set does not have them in this order), and polarity (the most frequent
+training label of a word pair). The tests are the paper's; most come with a second one that allows for dependent rows.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ from acidtest.studies.rows import runs_by_model
 from acidtest.text.pair_counts import CATEGORIES, Polarities, polarities
 
 ALPHA = 0.0001
-"""The paper's level for a single test: what is left after its correction, since it finds G(1) = 15.91 (p = 0.00007)."""
+"""The paper's level for a single test, correction included: it calls G(1) = 15.91 (p = 0.00007) significant."""
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One model on one suite and its control.
+    """Results of one model on one suite and its control.
 
-    ``repeats`` is the share of pairs whose gold changed that are answered as before. ``repeated_errors`` is the share
-    of errors there, where the answer given before is wrong now, that give it again; ``follows`` the share of errors
-    against a polarity of one label that answer that label, ``follows_by_chance`` what that would be if errors on pairs
-    of the same gold fell regardless of polarity: a model that errs towards neutral follows some polarity by that alone.
+    ``repeats`` is the share of the same answer among pairs whose gold changed; ``repeated_errors`` is that share among
+    errors on pairs for which the earlier answer is now wrong. ``follows`` is, among errors on pairs whose polarity is
+    one label and not gold, the share that answer that label. ``follows_by_chance`` is its expectation if errors on
+    pairs of the same gold did not depend on polarity: it is not 0, since a model may err mostly towards one label.
     """
 
     model: str
@@ -77,13 +77,13 @@ class Behaviour:
     findings: tuple[str, ...] = ()
 
     def factor(self, name: str) -> FactorTest | None:
-        """The factor of that name; None where it was not tested."""
+        """The test of a factor; None if it was not tested."""
         return next((factor for factor in self.factors if factor.name == name), None)
 
 
 @dataclass(frozen=True)
 class TrainingLabels:
-    """A training set: its name, and how many pairs of each label it has."""
+    """Name of a training set, and its number of pairs by label."""
 
     name: str
     labels: Mapping[str, int]
@@ -91,10 +91,10 @@ class TrainingLabels:
 
 @dataclass(frozen=True)
 class BehaviourResult:
-    """Models on swap suites.
+    """Results of all models on swap suites.
 
-    ``alpha`` is the level of a single test. Beside p is p corrected by Bonferroni over all ``tests``. ``words`` says
-    whether words are compared with those of the training set by their base forms or as they stand.
+    ``alpha`` is the level of a single test; corrected p-values are Bonferroni's over all ``tests``. ``words`` says
+    whether words are looked up in the training set by base form or as written.
     """
 
     behaviours: tuple[Behaviour, ...] = field(metadata={"json": "results"})
@@ -124,8 +124,8 @@ def behaviour(
     The experiments of Sanchez, Mitchell and Riedel (2018) on any model: accuracy on the whole sample and three subsets,
     contingency tables with tests, and what they say in words.
     """
-    # A swap suite has the columns premise_word and hypothesis_word, the pair as it stands in each row, and rows that
-    # name by base_id the row of the control they were made from.
+    # A swap suite has columns premise_word and hypothesis_word, the word pair of each row, and base_id, the id of the
+    # control row that it was made from.
     if not 0 < alpha < 1:
         raise AcidtestError(f"--alpha is a number between 0 and 1, not {alpha:g}")
     other = sum(count for label, count in train.card.labels.items() if label not in LABELS)
@@ -186,7 +186,7 @@ def _behaviour(sample: SwapSet, known: Polarities, options: ContingencyOptions) 
 
 
 def _notes(sample: SwapSet) -> tuple[str, ...]:
-    """What was left out, and how many word pairs the rows share."""
+    """Counts of rows left out of each comparison, and of the different word pairs."""
     swapped, height = sample.swapped, sample.swapped.rows.height
     known = swapped.polarity >= 0
     counts = {
@@ -200,7 +200,7 @@ def _notes(sample: SwapSet) -> tuple[str, ...]:
 
 
 def _add_findings(result: Behaviour, corrected: Sequence[float], alpha: float) -> Behaviour:
-    """The behaviour with corrected p-values, and what the tests say in words."""
+    """The result with corrected p-values and sentences about its tests."""
     swap = replace(result.swap, p_adjusted=corrected[0])
     factors = tuple(replace(factor, p_adjusted=p) for factor, p in zip(result.factors, corrected[1:], strict=True))
     findings = [

@@ -1,4 +1,4 @@
-"""Behaviour under swapped words as a document: tables 1 to 4 of Sanchez et al. (2018), the paper's numbers beside."""
+"""Renders behaviour under swapped words as a document: tables 1 to 4 of Sanchez et al. (2018), ours and theirs."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ TITLES = {
 }
 
 COLUMNS = {"whole sample": "", **{name.replace(" is not ", " ≠ "): name for name in SUBSETS}}
-"""The columns of table 1, and the subsets they show."""
+"""Titles of the columns of table 1, with the subset each shows (empty for the whole sample)."""
 
 CONTROLS, SWAPPED = "control", "swapped"
-"""The lines of table 1."""
+"""Names of the lines of table 1."""
 
 IN_SITU, PROXY = "swaps/antonyms-in-situ", "swaps/antonyms-proxy"
 PROXY_SAMPLES = {f"{PROXY} (premise)": "I_TA2", f"{PROXY} (hypothesis)": "I_TA3"}
@@ -75,11 +75,11 @@ _TABLE_4 = "published (table 4)"
 K = TypeVar("K")
 
 Accuracies = dict[str, dict[str, float]]
-"""By system and column of table 1."""
+"""Published accuracy by system and column of table 1."""
 
 
 def document(result: BehaviourResult) -> Document:
-    """An overview of all factors, then a section for each suite with table 1, answers by polarity, and each model."""
+    """A document with an overview of all factors, then for each suite table 1, answers by polarity, and models."""
     suites = dict.fromkeys(one.suite for one in result.behaviours)
     sections = [_suite_section(suite, [one for one in result.behaviours if one.suite == suite]) for suite in suites]
     labels = ", ".join(f"{count:,} {label}" for label, count in result.train.labels.items())
@@ -121,7 +121,7 @@ def _headline(behaviours: Sequence[Behaviour]) -> str:
 
 
 def _overview(result: BehaviourResult) -> Section:
-    """Accuracy before and after the swap, and what became of each factor, a row for each model on each suite."""
+    """A table of accuracy before and after the swap and the verdict on each factor, by model and suite."""
     factors = {INSENSITIVITY: "insensitivity", UNSEEN: "unseen pairs", POLARITY: "polarity", GIVEN_GOLD: "same gold"}
     columns = [Column(CONTROLS), Column(SWAPPED), Column("difference", "points")]
     for title in factors.values():
@@ -172,12 +172,12 @@ def _suite_section(suite: str, behaviours: Sequence[Behaviour]) -> Section:
 
 
 def _line(sample: SwapSample) -> dict[str, Estimate | None]:
-    """A line of table 1 by its columns."""
+    """The cells of a line of table 1, by column title."""
     return {name: sample.subsets[subset] if subset else sample.whole for name, subset in COLUMNS.items()}
 
 
 def _subset_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
-    """Accuracy of each model by subset, from control to swapped pairs where the control has the subset too."""
+    """A table of accuracy by subset and model; a change from the control if that has the subset, too."""
     published = published_accuracies(suite).get(SWAPPED, {})
     columns = [Column(one.model, model=one.model) for one in behaviours]
     columns += [Column(system, role="published") for system in published]
@@ -197,7 +197,7 @@ def _published_cell(numbers: Mapping[str, float], name: str) -> Published | None
 
 
 def _sample_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
-    """Table 1: control and swapped pairs, each with the number of pairs and accuracy of every subset."""
+    """Table 1: the number of pairs and the accuracy of each subset, for the control and the swapped pairs."""
     columns: list[Column] = []
     for name in COLUMNS:
         columns += [Column("pairs", "count", group=name), Column("accuracy", group=name)]
@@ -221,7 +221,7 @@ def _sample_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
 
 
 def _answer_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
-    """How the pairs of each polarity were answered: models on control and swapped pairs, and the paper's table 4."""
+    """A table of answers by polarity: of each model to control and swapped pairs, and the paper's table 4."""
     tables: dict[str, Crosstab] = {}
     for one in behaviours:
         for name, line, sample in ((CONTROL_POLARITY, CONTROLS, one.control), (POLARITY, SWAPPED, one.transformed)):
@@ -238,7 +238,7 @@ def _answer_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
 
 
 def _answer_rows(table: Crosstab, heading: str, answers: Sequence[str]) -> Iterator[Row]:
-    """A row for each polarity that pairs have, all ties together."""
+    """A row of answer shares for each polarity that occurs; all ties make one row."""
     by_polarity: dict[str, Counter[str]] = {}
     for name, counts in zip(table.rows, table.counts.tolist(), strict=True):
         polarity = "a tie" if TIE in name else name
@@ -252,7 +252,7 @@ def _answer_rows(table: Crosstab, heading: str, answers: Sequence[str]) -> Itera
 
 
 def _model_section(result: Behaviour) -> Section:
-    """What was found of a model, and the tables and tests that it rests on."""
+    """The findings about a model, and the tables and tests behind them."""
     where = f"{result.suite} {result.model}"
     details: list[Part] = [_test_table(where, result)]
     for factor in result.factors:
@@ -270,7 +270,7 @@ def _model_section(result: Behaviour) -> Section:
 
 
 def _test_table(where: str, result: Behaviour) -> Table:
-    """The test of the swap and that of every factor, with effects, and p when rows that belong together are kept so."""
+    """A table of the tests of the swap and of every factor: effects, and p with and without dependent rows."""
     units: dict[str, Unit] = {"test": "text", "statistic": "number", "df": "count", "p": "p", "corrected p": "p"}
     units |= {"p, wholes shuffled": "p", "effect": "number", "measure": "text", "odds ratio": "number"}
     swap = result.swap
@@ -297,14 +297,14 @@ def _crosstab(name: str, caption: str, table: Crosstab, *, role: Role = "", sour
 
 
 def paper_suite(suite: str) -> str:
-    """The name of a suite without its options: ``swaps/antonyms-proxy:least=5 (premise)`` has none, but its sample."""
+    """A suite's name without options but with its sample: ``swaps/a:least=5 (premise)`` gives ``swaps/a (premise)``."""
     base, options, rest = suite.partition(":")
     side = rest[rest.rfind(" (") :] if options and rest.endswith(")") else ""
     return base + side
 
 
 def published_accuracies(suite: str) -> dict[str, Accuracies]:
-    """Table 1 for a suite, by line; systems have the paper's names."""
+    """The paper's table 1 for a suite: accuracies by line, system (short name) and column."""
     base = paper_suite(suite)
     sample = {"sample": PROXY_SAMPLES[base]} if base in PROXY_SAMPLES else {}
     sources = {CONTROLS: (IN_SITU if sample else base) + CONTROL, SWAPPED: "behaviour" if sample else base}
@@ -318,7 +318,7 @@ def published_accuracies(suite: str) -> dict[str, Accuracies]:
 
 
 def _by_system(scores: Sequence[PublishedScore], key: Callable[[PublishedScore], K]) -> dict[str, dict[K, float]]:
-    """Published values by system and key; systems go by the paper's short names."""
+    """Published values by system, under the paper's short name, and key."""
     names = {"Decomposable Attention": "DAM", "Conditional Encoder": "CE"}
     values: dict[str, dict[K, float]] = {}
     for score in scores:
@@ -327,7 +327,7 @@ def _by_system(scores: Sequence[PublishedScore], key: Callable[[PublishedScore],
 
 
 def published_tests(suite: str, factor: str) -> str:
-    """``ESIM G(1) = 39.33, …`` for the paper's sample of a suite."""
+    """The paper's tests of a factor on the sample of a suite: ``ESIM G(1) = 39.33, …``."""
     scores = _factor_scores(suite, factor, "statistic")
     return ", ".join(
         f"{system} G({values['degrees of freedom']:.0f}) = {values['G']:g}"
@@ -337,12 +337,12 @@ def published_tests(suite: str, factor: str) -> str:
 
 
 def published_tables(suite: str, factor: str) -> dict[str, Crosstab]:
-    """Tables 2 to 4 of the paper, by system: those that it prints of the sample of a suite."""
+    """The paper's table of a factor (tables 2 to 4) for the sample of a suite, by system; empty if it prints none."""
     scores = _factor_scores(suite, factor, "column")
     cells = _by_system(scores, lambda score: (score.by["row"], score.by["column"]))
     tables = {}
     for system, counts in cells.items():
-        # Labels in our order, and before all else; the paper has neutral first.
+        # Labels come first, in our order; the paper has neutral first.
         rows, columns = (
             sorted(dict.fromkeys(names), key=lambda name: LABELS.index(name) if name in LABELS else len(LABELS))
             for names in zip(*counts, strict=True)
@@ -353,7 +353,7 @@ def published_tables(suite: str, factor: str) -> dict[str, Crosstab]:
 
 
 def _factor_scores(suite: str, factor: str, key: str) -> list[PublishedScore]:
-    """The paper's numbers on a factor in the sample of a suite, those that have a key."""
+    """The paper's numbers on a factor and the sample of a suite that are broken down by ``key``."""
     control, sample = SAMPLES.get(paper_suite(suite), ("", ""))
     wanted = (control, POLARITY) if factor == CONTROL_POLARITY else (sample, factor)
     scores = [score for score in published_scores("behaviour") if key in score.by]

@@ -1,6 +1,6 @@
-"""Tests of behaviour under swapped words: accuracy before and after, the three factors' tables, and what they say.
+"""Tests of behaviour under swapped words: accuracy before and after, the tables of factors, and sentences on both.
 
-The tests are those of Sanchez, Mitchell and Riedel (2018); beside each is one that does not take rows for independent.
+The tests are those of Sanchez, Mitchell and Riedel (2018); most come with a second one that allows for dependent rows.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ CLAIMS = {
         "Answers go with polarity among pairs of the same gold too",
     ),
 }
-"""What is said of each factor: that it cannot be tested, that nothing is shown, that something is."""
+"""Sentences on each factor: if it cannot be tested, if it is not significant, and if it is."""
 
 DOUBTFUL = 0.01
-"""A finding whose p is above this when rows that belong together are kept so is said to be in doubt."""
+"""A finding is in doubt if p with whole groups or word pairs permuted is not below this."""
 
 
 @dataclass(frozen=True)
 class SwapTest:
-    """Accuracy after the swap less accuracy before it, pair by pair: McNemar's test on rows, as in the paper.
+    """Accuracy after the swap minus accuracy before it, paired by row, with McNemar's test as in the paper.
 
-    ``p_groups`` is that of whole groups changing places, NaN where every row is a group of its own.
+    ``p_groups`` is from a permutation test over whole groups, NaN if every row is its own group.
     """
 
     difference: Estimate
@@ -73,9 +73,9 @@ class SwapTest:
 
 @dataclass(frozen=True)
 class FactorTest:
-    """One factor's table, where it has one, and its test.
+    """The table of one factor, if it has one, and its test.
 
-    ``p_pairs`` is that of whole word pairs changing places, NaN where the factor does not belong to word pairs.
+    ``p_pairs`` is from a permutation test over whole word pairs, NaN for insensitivity and polarity given gold.
     """
 
     name: str = field(metadata={"json": "factor"})
@@ -87,7 +87,7 @@ class FactorTest:
 
 @dataclass(frozen=True)
 class ContingencyOptions:
-    """Which test tables get, with which seed, and at what level."""
+    """The test of contingency tables, its seed, and the level of significance."""
 
     test: str
     seed: int
@@ -95,17 +95,17 @@ class ContingencyOptions:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A source of random numbers, the same for every table."""
+        """A new random generator with the same seed for every table."""
         return generator(self.seed)
 
     @property
     def draws(self) -> int:
-        """How many tables Fisher's test draws: enough for a p well below alpha, up to a limit."""
+        """Number of tables that Fisher's test draws: enough for a p well below alpha, up to a limit."""
         return min(2_000_000, max(100_000, math.ceil(20 / self.alpha)))
 
 
 def compare_with_control(sample: SwapSet, options: ContingencyOptions) -> SwapTest:
-    """Accuracy after the swap against accuracy before it."""
+    """Test accuracy after the swap against accuracy before it."""
     pairs = sample.pairing
     new = sample.swapped.rows.correct[pairs.own].astype(np.float64)
     old = sample.control.rows.correct[pairs.control].astype(np.float64)
@@ -116,7 +116,7 @@ def compare_with_control(sample: SwapSet, options: ContingencyOptions) -> SwapTe
 
 
 def factor_tests(sample: SwapSet, options: ContingencyOptions) -> tuple[FactorTest, ...]:
-    """Insensitivity, unseen pairs, polarity on both samples and, where gold varies, among pairs of the same gold."""
+    """Tests of insensitivity, unseen pairs, polarity in suite and control and, if gold varies, polarity given gold."""
     swapped = sample.swapped
     tests = [
         _test_insensitivity(sample, options),
@@ -126,14 +126,14 @@ def factor_tests(sample: SwapSet, options: ContingencyOptions) -> tuple[FactorTe
     ]
     golds = np.unique(swapped.rows.gold)
     if len(golds) > 1:
-        # Right answers alone make an association in table 4; among pairs of the same gold they do not.
+        # In table 4, answers may go with polarity only because both go with gold; holding gold fixed rules that out.
         by_gold = [_polarity_table(swapped, swapped.rows.gold == gold) for gold in golds]
         tests.append(FactorTest(GIVEN_GOLD, None, conditional_association(by_gold, options.test)))
     return tuple(tests)
 
 
 def _test_insensitivity(sample: SwapSet, options: ContingencyOptions) -> FactorTest:
-    """Table 2: among pairs whose gold changed, correct or not by whether the answer is the control's."""
+    """Table 2: for pairs whose gold changed, whether the answer is the control's by whether it is correct."""
     pairs = sample.pairing
     chosen = sample.changed[pairs.own]
     after, before = sample.swapped.answers[pairs.own][chosen], sample.control.answers[pairs.control][chosen]
@@ -143,7 +143,7 @@ def _test_insensitivity(sample: SwapSet, options: ContingencyOptions) -> FactorT
 
 
 def _test_unseen_pairs(rows: SampleRows, options: ContingencyOptions) -> FactorTest:
-    """Table 3: correct or not by whether the training set has the words in this order."""
+    """Table 3: whether the answer is correct by whether the training set has the words in this order."""
     unseen = np.where(rows.polarity >= 0, rows.polarity == len(CATEGORIES) - 1, -1)
     wrong = ~rows.rows.correct
     table = Crosstab.of(wrong, unseen, names=(CORRECT, ("seen", "unseen")))
@@ -151,7 +151,7 @@ def _test_unseen_pairs(rows: SampleRows, options: ContingencyOptions) -> FactorT
 
 
 def _test_polarity(name: str, rows: SampleRows, options: ContingencyOptions) -> FactorTest:
-    """Table 4: the answer by the polarity of the word pair; polarities that no pair has are left out."""
+    """Table 4: the answer by the polarity of the word pair, without empty rows and columns."""
     table = _polarity_table(rows, slice(None)).filled
     return _test_table(name, table, options, permutation_p(rows.polarity, rows.answers, rows.pairs, rng=options.rng))
 
@@ -165,7 +165,7 @@ def _test_table(name: str, table: Crosstab, options: ContingencyOptions, p_pairs
 
 
 def describe_swap(swap: SwapTest, before: Estimate, after: Estimate, *, alpha: float) -> str:
-    """Accuracy before and after the swap."""
+    """A sentence on accuracy before and after the swap."""
     if math.isnan(swap.p):
         return "No pair has its control beside it, so what the swap does cannot be told."
     change = swap.difference
@@ -179,7 +179,7 @@ def describe_swap(swap: SwapTest, before: Estimate, after: Estimate, *, alpha: f
 
 
 def describe_factor(factor: FactorTest, *, alpha: float) -> str:
-    """What the test of a factor says, the test in brackets, then counts."""
+    """A sentence on the test of a factor: the result, the test in brackets, then counts."""
     table, test, word, shares = factor.table, factor.association, "", ""
     if table is not None and factor.name == INSENSITIVITY:
         if not table.n:
@@ -207,7 +207,7 @@ def describe_factor(factor: FactorTest, *, alpha: float) -> str:
     untested, unshown, shown = CLAIMS[POLARITY if factor.name == CONTROL_POLARITY else factor.name]
     numbers = f": {shares}" if shares else ""
     if math.isnan(test.p):
-        # The last part of the note is why; what was dropped on the way stands before it.
+        # The last part of the note gives the reason; the parts before it list what was dropped.
         return f"{untested.format(word)} ({test.note.split('; ')[-1]}){numbers}."
     tested = f"({test.describe()}, {_p(test.p)}){numbers}"
     if test.p >= alpha:
@@ -216,7 +216,7 @@ def describe_factor(factor: FactorTest, *, alpha: float) -> str:
 
 
 def describe_errors(repeated: Estimate, following: Estimate, expected: float) -> Iterator[str]:
-    """How errors fall where gold changes, which the test of table 2 does not say, and where polarity misleads."""
+    """Sentences on errors that repeat the earlier answer, and on errors that follow a wrong polarity."""
     if repeated.known:
         errors = f"{describe_share(repeated)} of the errors that might repeat the answer given before do"
         yield f"Where gold changes, {errors}; one half would, were errors even between the two wrong labels."
@@ -227,7 +227,7 @@ def describe_errors(repeated: Estimate, following: Estimate, expected: float) ->
 
 
 def _answers_by_polarity(table: Crosstab) -> str:
-    """How often each polarity of one label is answered by that label, and what unseen pairs are answered by."""
+    """A phrase on how often pairs with a label as polarity get that answer, and the main answer to unseen pairs."""
     rows = zip(table.rows, table.counts.tolist(), strict=True)
     counts = {name: dict(zip(table.columns, row, strict=True)) for name, row in rows}
     labels = [label for label in table.rows if label in table.columns and label in LABELS]
@@ -241,7 +241,7 @@ def _answers_by_polarity(table: Crosstab) -> str:
 
 
 def _doubt(p: float, what: str) -> str:
-    """What is added when keeping together what belongs together leaves little."""
+    """A phrase that casts doubt on a finding if p with whole groups or word pairs shuffled is high; else empty."""
     return f"; in doubt, since with whole {what} shuffled p is {p:.3f}" if p >= DOUBTFUL else ""
 
 

@@ -1,4 +1,4 @@
-"""Answers on swap suites and their controls, what a training set says of the word pairs, and accuracies of subsets."""
+"""Answers to swap suites and controls, the polarity of their word pairs in training, and accuracy by subset."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from acidtest.text.pair_counts import CATEGORIES, Polarities, matches_gold
 Codes = npt.NDArray[np.int64]
 
 CHANGED_GOLD, UNSEEN_PAIRS, AGAINST_POLARITY = SUBSETS = ("gold changed", "unseen pairs", "polarity is not gold")
-"""The subsets of table 1."""
+"""The subsets in table 1 of the paper."""
 
 
 @dataclass(frozen=True)
 class SwapSample:
-    """A line of table 1: accuracy on a whole sample and on its subsets; None where the paper defines no subset.
+    """A line of table 1: accuracy on a whole sample and on its subsets; None if the paper does not define the subset.
 
-    Gold changed: gold differs from the control's. Unseen pairs: no training pair has the words in this order. Polarity
-    is not gold: the polarity is another label, a tie, or none.
+    The subsets: gold differs from the control's; no training pair has the words in this order; the polarity is another
+    label than gold, a tie, or none.
     """
 
     suite: str
@@ -41,10 +41,10 @@ class SwapSample:
 
 @dataclass(frozen=True)
 class SampleRows:
-    """The rows of a suite or of its control, with what the training set says of their word pairs.
+    """The rows of a suite or of its control, with the polarity of their word pairs.
 
-    ``words`` are in lower case, null where a control does not name them. ``polarity`` is the number of a row's category
-    among ``CATEGORIES``, -1 where it is not known; ``against`` says whether it is known and is not gold.
+    ``words`` are in lower case, null if a control does not have them. ``polarity`` is an index into ``CATEGORIES``, -1
+    if unknown; ``against`` flags rows whose polarity is known and is not gold.
     """
 
     rows: ScoredRows
@@ -54,25 +54,25 @@ class SampleRows:
 
     @property
     def pairs(self) -> Codes:
-        """A number for each row's ordered word pair."""
+        """An integer for each row that identifies its ordered word pair."""
         return self.words.select(pl.struct(WORDS).rank("dense").fill_null(0)).to_series().to_numpy().astype(np.int64)
 
     @property
     def answers(self) -> Codes:
-        """The number of each row's answer; -1 where there is none."""
+        """The code of each row's answer; -1 if there is none."""
         return self.rows.answer.astype(np.int64)
 
     def accuracy(self, chosen: Flags | None, what: str) -> Estimate:
-        """Accuracy on some rows or all; ``what`` names them where there are none."""
+        """Accuracy on the chosen rows, or on all; ``what`` names them in the note if there are none."""
         return self.rate(self.rows.correct, chosen, f"no {what}")
 
     def rate(self, values: Flags, chosen: Flags | None, note: str) -> Estimate:
-        """The share of some rows or all that are true; with the note where there are none."""
+        """The share of true values among the chosen rows, or all; NaN with the note if there are none."""
         estimate = self.rows.rate(values, chosen)
         return estimate if estimate.known else replace(estimate, note=note)
 
     def with_polarity(self, polarities: Polarities) -> SampleRows:
-        """The same with what the training set says."""
+        """The rows with ``polarity`` and ``against`` filled in."""
         polarity = self.words.join(polarities.frame, on=WORDS, how="left", maintain_order="left")["polarity"]
         numbers = polarity.replace_strict([*CATEGORIES], range(len(CATEGORIES)), default=-1, return_dtype=pl.Int64)
         against = polarity.is_not_null().to_numpy() & ~matches_gold(polarity, self.rows.gold)
@@ -81,7 +81,7 @@ class SampleRows:
 
 @dataclass(frozen=True)
 class SwapSet:
-    """One model's answers on the swapped pairs of a suite and on their controls."""
+    """One model's answers to the swapped pairs of a suite and to their controls."""
 
     model: str
     suite: str
@@ -99,7 +99,7 @@ class SwapSet:
 
 
 def load_swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
-    """What one model answered on swap suites whose control its run has too."""
+    """One model's answers to each swap suite whose control is in the same run."""
     sets: dict[str, SwapSet] = {}
     for run in runs:
         for suite, card in run.header.suites.items():
@@ -113,7 +113,7 @@ def load_swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
                     continue
                 if sample in sets:
                     raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-                # All controls of a suite belong to it, each once; of a part of a suite, those it was made from.
+                # A whole suite uses all its controls, each once; a part of a suite uses those it was made from.
                 first_places = np.unique(control.digests("id"), return_index=True)[1]
                 used = np.sort(first_places) if sample == suite else np.unique(pairs.control)
                 untouched = _select_rows(control, used)
@@ -125,9 +125,9 @@ def load_swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
 
 
 def _sample_places(suite: str, swapped: ScoredRows) -> dict[str, npt.NDArray[np.intp]]:
-    """The samples of the paper in a suite, each with the places of its rows.
+    """The paper's samples in a suite, each with the indices of its rows.
 
-    Proxies are two samples, I_TA2 and I_TA3: those in the premise, and those in the hypothesis.
+    A suite of proxies has two, I_TA2 and I_TA3: proxies in the premise, and in the hypothesis. Others have one.
     """
     places: dict[str, npt.NDArray[np.intp]] = {}
     if "swap" in swapped.card.columns:
@@ -154,7 +154,7 @@ def _sample_rows(rows: ScoredRows) -> SampleRows:
 
 
 def sample_lines(sample: SwapSet) -> tuple[SwapSample, SwapSample]:
-    """The lines of table 1 for the control and for the swapped pairs."""
+    """The lines of table 1: the control's, then that of the swapped pairs."""
     swapped, control = sample.swapped, sample.control
     before, after = (rows.accuracy(rows.against, "pair whose polarity is not gold") for rows in (control, swapped))
     subsets = {
@@ -170,9 +170,9 @@ def sample_lines(sample: SwapSet) -> tuple[SwapSample, SwapSample]:
 
 
 def repeated_answers(sample: SwapSet, *, errors: bool = False) -> Estimate:
-    """Among pairs whose gold changed and that were answered both times, the share of the same answer.
+    """Share of pairs with the same answer before and after the swap, among answered pairs whose gold changed.
 
-    ``errors``: only where gold is one label, the answer is wrong and the one given before would be wrong, too.
+    ``errors`` restricts this to rows of a single gold label where both answers, before and after, are wrong now.
     """
     pairs, swapped = sample.pairing, sample.swapped
     if errors and len(swapped.rows.labels) < len(LABELS):
@@ -189,9 +189,9 @@ def repeated_answers(sample: SwapSet, *, errors: bool = False) -> Estimate:
 
 
 def errors_following_polarity(rows: SampleRows) -> tuple[Estimate, float]:
-    """Among errors on pairs with a polarity of one label that is not gold, the share that answers that label.
+    """Among errors on pairs whose polarity is one label and not gold, the share that answer that label.
 
-    Beside it what the share would be if the errors of each gold were spread over its pairs at random.
+    The second value is its expectation if answers did not depend on polarity among the errors of each gold.
     """
     single = (rows.polarity >= 0) & (rows.polarity < len(LABELS))
     wrong = rows.against & single & ~rows.rows.correct & (rows.answers >= 0)

@@ -1,4 +1,4 @@
-"""The papers' experiments in training: arms that differ in what was trained on, compared on the same rows."""
+"""Training experiments of papers: networks trained on different data (arms) are compared on the same rows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from acidtest.core.structured import parse_toml
 from acidtest.core.study import study
 
 SMALLEST_PUBLISHED = 0.0195
-"""Papers print two or three digits: a published difference smaller than this may be rounding."""
+"""Published differences below this may be due to rounding, since papers print two or three digits."""
 
 
 @dataclass(frozen=True)
 class PaperCorpus:
-    """A test set that a paper reports on; its file is recognised by its name and its number of pairs with gold.
+    """A test set that a paper reports on; its file is recognised by name and number of pairs with gold.
 
-    Published numbers are kept under ``suite`` and ``by``. Without a suite it is none of the paper's test sets.
+    Its published numbers are stored under ``suite`` and ``by``. An empty ``suite`` means: not a test set of the paper.
     """
 
     title: str = ""
@@ -33,12 +33,12 @@ class PaperCorpus:
     suite: str = ""
     by: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
-    """What has to be known to compare the published numbers with one's own."""
+    """Caveat for comparing one's own numbers with the published ones."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """An experiment as its paper describes it: title, tables of numbers, and which architectures are its systems."""
+    """An experiment as its paper describes it; ``systems`` maps our architectures to the paper's systems."""
 
     name: str
     title: str
@@ -52,10 +52,10 @@ class Paper:
     trained_tautology: str = ""
     other_tautology: str = ""
     corpora: tuple[PaperCorpus, ...] = ()
-    """The test sets whose numbers can stand beside those of a user's file."""
+    """The test sets whose published numbers can be compared with those of a user's file."""
 
     def corpus(self, name: str, pairs: int) -> PaperCorpus:
-        """Which of the paper's test sets a file is; parts of them and sets made from them are none."""
+        """The paper's test set that a file is; an empty one for other files, such as parts of a test set."""
         named = (corpus for corpus in self.corpora if re.fullmatch(corpus.file_pattern, name, re.IGNORECASE))
         return next((corpus for corpus in named if corpus.pairs == pairs), PaperCorpus())
 
@@ -73,9 +73,9 @@ def papers() -> Mapping[str, Paper]:
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """A column of a paper's table: the rows of a suite that have some values, and which published numbers are theirs.
+    """A column of a paper's table: rows of a suite chosen by values of factors (``by``), and their published numbers.
 
-    With ``less`` the value is the rate of this column's rows minus that of the other column's, which are other rows.
+    With ``less``, the value is the rate of this column minus that of another column, which has other rows.
     """
 
     name: str
@@ -83,14 +83,14 @@ class ResultColumn:
     by: Mapping[str, str] = field(default_factory=dict)
     group: str = ""
     published: str = ""
-    """The suite whose published numbers stand beside the column; empty where there are none."""
+    """The suite under which published numbers of the column are stored; empty if there are none."""
     published_by: Mapping[str, str] = field(default_factory=dict)
     less: ResultColumn | None = None
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One way of training; ``condition`` is its name in the published numbers, None where there are none."""
+    """One choice of training data; ``condition`` is its name in the published numbers, None if there are none."""
 
     name: str
     description: str = field(metadata={"json": "told"})
@@ -100,7 +100,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of the paper: its columns, the arms compared in it, and the arm that the others stand against, if any."""
+    """A table of the paper: its columns, its arms, and the arm that the others are compared with, if any."""
 
     title: str
     columns: tuple[ResultColumn, ...]
@@ -109,16 +109,16 @@ class ResultTable:
 
     @property
     def other_arms(self) -> tuple[str, ...]:
-        """The arms that are compared with the one they stand against."""
+        """All arms but ``against``."""
         return tuple(arm for arm in self.arms if arm != self.against)
 
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """How one network was trained: how many epochs, which of them was kept, and how long it took."""
+    """How one network was trained: its arm and seed, the epochs, which of them was kept, and the time it took."""
 
     network: str
-    """The architecture, with its preset where it has one."""
+    """The architecture, with its preset if it has one."""
     arm: str
     seed: int
     folder: str
@@ -130,7 +130,7 @@ class TrainingRecord:
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """A network trained in one arm from one seed, and the run that holds its answers to every suite."""
+    """A network trained in one arm with one seed, and the run with its answers to every suite."""
 
     architecture: str
     run: Run
@@ -149,7 +149,7 @@ class SeedSpread:
 
 @dataclass(frozen=True)
 class ArmValue:
-    """A number of an arm in a table: over all seeds, with its interval over rows, and each seed's."""
+    """A cell of a table for one arm: the value over all seeds, with its interval over rows, and that of each seed."""
 
     table: str = field(metadata={"json": "block"})
     column: str
@@ -158,7 +158,7 @@ class ArmValue:
     value: Estimate
     seeds: Mapping[int, Estimate]
     published: float | None
-    """The paper's number; None where it has none."""
+    """The paper's number, if it has one."""
 
     json_properties = ("spread",)
 
@@ -171,14 +171,14 @@ class ArmValue:
 
 @dataclass(frozen=True)
 class ArmScore(ArmValue):
-    """A rate in a table; ``source`` says where the paper has its number."""
+    """A rate in a table; ``source`` is where the paper prints its number."""
 
     source: str = ""
 
 
 @dataclass(frozen=True)
 class ArmDifference(ArmValue):
-    """An arm less the one it stands against, on the same rows."""
+    """The rate of an arm minus that of the arm ``against``, on the same rows."""
 
     against: str
     test: str
@@ -190,10 +190,10 @@ class ArmDifference(ArmValue):
 
 @dataclass(frozen=True)
 class PaperAgreement:
-    """How near a network's table is to the paper's.
+    """How close the results of a network are to the paper's.
 
-    ``same`` of ``changes`` published differences of two points or more have our sign; ``distance`` is the mean absolute
-    difference of ``cells`` rates that the paper reports too, as a share.
+    ``same`` of the ``changes`` published differences of two points or more have the same sign here; ``distance`` is the
+    mean absolute difference, as a share, over the ``cells`` rates that the paper reports, too.
     """
 
     network: str
@@ -205,7 +205,7 @@ class PaperAgreement:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What came out of an experiment, and all it rests on."""
+    """The results of an experiment, with its arms, trainings and settings."""
 
     experiment: str
     title: str
@@ -220,7 +220,7 @@ class ExperimentResult:
     notes: tuple[str, ...]
     settings: Mapping[str, Any]
     acidtest: str = ""
-    """The version that ran the networks."""
+    """The version of acidtest that ran the networks."""
     schema: int = 1
 
     json_properties = ("agreement",)
@@ -232,7 +232,7 @@ class ExperimentResult:
 
     @property
     def agreement(self) -> tuple[PaperAgreement, ...]:
-        """How near each network that the paper reports on is to its numbers."""
+        """How close each network that the paper reports on is to its numbers."""
         agreements = (self._agreement(network) for network in self.networks)
         return tuple(agreement for agreement in agreements if agreement.cells)
 

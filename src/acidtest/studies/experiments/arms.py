@@ -32,9 +32,9 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _ArmAnswers:
-    """Which rows of a column the networks of one arm answer correctly, by seed; all arms have the same rows.
+    """Flags of the rows of a column that an arm's networks answer correctly, by seed; all arms have the same rows.
 
-    ``less`` are the answers to the other column that is to be subtracted.
+    ``less`` has the answers to the column to subtract, if any.
     """
 
     right: Mapping[int, Flags]
@@ -43,23 +43,23 @@ class _ArmAnswers:
     less: _ArmAnswers | None
 
     def shares(self, *seeds: int) -> Floats:
-        """How right each row is: the share of the seeds, of all if none is named, that answer it correctly."""
+        """For each row, the share of the given seeds (default: all) that answer it correctly."""
         return np.asarray(np.mean([self.right[seed] for seed in seeds or self.right], axis=0), dtype=np.float64)
 
     def rate(self, *seeds: int) -> Estimate:
-        """The rate of the column, less that of the other one if there is one."""
+        """The rate of the column, minus that of ``less`` if there is one."""
         if self.less is None:
             return rate(self.shares(*seeds), groups=self.groups, strata=self.strata)
         first, second = self.shares(*seeds), self.less.shares(*seeds)
         return unpaired_difference(first, second, groups_first=self.groups, groups_second=self.less.groups)
 
     def gain(self, before: _ArmAnswers, *seeds: int) -> Estimate:
-        """What the rate exceeds that of another arm by."""
+        """The rate minus that of another arm, on the same rows."""
         return difference(self.shares(*seeds), before.shares(*seeds), groups=self.groups, strata=self.strata)
 
 
 class _AnswerReader:
-    """Reads the rows of a suite once for each network; all networks have the same rows in the same order."""
+    """Reads and caches each network's rows of a suite; checks that all have the same rows in the same order."""
 
     def __init__(self, networks: Sequence[TrainedNetwork]) -> None:
         self._two_way = any(network.run.header.model.resolution == "two-way" for network in networks)
@@ -68,7 +68,7 @@ class _AnswerReader:
         self._chosen: dict[tuple[str, ...], Flags] = {}
 
     def read(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> _ArmAnswers | None:
-        """The answers of networks that differ in their seeds; None where one was not asked what the column is about."""
+        """The answers of networks that differ only in seed; None if one of them was not run on the column's suite."""
         if any(column.suite not in network.run.header.suites for network in networks):
             return None
         less = self.read(networks, column.less) if column.less else None
@@ -97,7 +97,7 @@ class _AnswerReader:
 def compare_arms(
     paper: Paper, tables: Sequence[ResultTable], arms: Mapping[str, Arm], networks: Sequence[TrainedNetwork]
 ) -> tuple[tuple[ArmScore, ...], tuple[ArmDifference, ...]]:
-    """Every rate of the tables, and every arm less the first of its table; the tests are one family, by Holm."""
+    """All rates of the tables, and the differences of arms to ``against``, with Holm's correction over all of these."""
     reader = _AnswerReader(networks)
     trained: dict[str, dict[str, list[TrainedNetwork]]] = {}
     for network in networks:
@@ -135,7 +135,7 @@ def _score(
 
 
 def _difference(first: ArmScore, second: ArmScore, before: _ArmAnswers, after: _ArmAnswers) -> ArmDifference:
-    """The second arm less the first; seeds that both have are compared with each other."""
+    """The second arm minus the first, over all seeds and for each seed that both have."""
     test = paired_test(after.shares(), before.shares(), groups=after.groups, strata=after.strata)
     known = first.published is not None and second.published is not None
     return ArmDifference(
@@ -153,7 +153,7 @@ def _difference(first: ArmScore, second: ArmScore, before: _ArmAnswers, after: _
 
 
 def _published_number(paper: Paper, column: ResultColumn, arm: Arm, architecture: str) -> tuple[float | None, str]:
-    """The paper's number for an arm in a column, and where it stands."""
+    """The paper's number for an arm in a column, and its source."""
     if column.less is not None:
         value, source = _published_number(paper, replace(column, less=None), arm, architecture)
         less, _ = _published_number(paper, column.less, arm, architecture)

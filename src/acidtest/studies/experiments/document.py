@@ -1,4 +1,4 @@
-"""An experiment in training as a document: the paper's tables with ours beside them, and the differences of arms."""
+"""Renders a training experiment as a document: the paper's tables next to ours, and differences between arms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from acidtest.studies.experiments import (
 
 
 def document(result: ExperimentResult) -> Document:
-    """A section on what was trained, one for each of the paper's tables, and one on every training."""
+    """A document with a section on the arms, one for each of the paper's tables, and one that lists the trainings."""
     return Document(
         title=f"acidtest experiment {result.experiment}",
         headline=_headline(result),
@@ -72,7 +72,7 @@ def _arms_section(result: ExperimentResult) -> Section:
 
 
 def _describe_agreement(agreement: PaperAgreement) -> str:
-    """How near a network is to the paper."""
+    """A sentence on how close a network is to the paper."""
     rates = describe_count(agreement.cells, "rate")
     distance = f"{agreement.network}: {share(agreement.distance)} points from the paper on average of {rates}"
     if not agreement.changes:
@@ -82,7 +82,7 @@ def _describe_agreement(agreement: PaperAgreement) -> str:
 
 
 def _methods(result: ExperimentResult) -> Iterator[str]:
-    """What has to be known to read the numbers."""
+    """Sentences on how values, tests and published numbers are defined."""
     seeds = len(result.settings.get("seeds", ()))
     several = f"means of {seeds} seeds, with their standard deviation beside them; " if seeds > 1 else ""
     yield f"Accuracies in per cent: {several}the 95 % interval is over rows, and another seed is another network"
@@ -101,7 +101,7 @@ def _methods(result: ExperimentResult) -> Iterator[str]:
 def _table_section(result: ExperimentResult, table: ResultTable, number: int) -> Section:
     rates = [column for column in table.columns if column.less is None]
     drops = [column for column in table.columns if column.less is not None]
-    # HANS, the suite of these factors, has two labels, and so has everything where labels are merged.
+    # HANS, the suite with these factors, has two labels; in merged-labels every suite has.
     two_way = {result.experiment == "merged-labels" or not {"heuristic", "subcase"}.isdisjoint(one.by) for one in rates}
     chance = Reference(0.5, "chance (50 %)") if all(two_way) else Reference(1 / 3, "chance (33 %)")
     reference = chance if len(two_way) == 1 else None
@@ -130,7 +130,7 @@ def _arm_table(
     unit: Unit = "percent",
     differences: bool = False,
 ) -> Table:
-    """The scores of arms, or their differences: the paper's columns as rows, the arms beside each other."""
+    """A table of scores or differences, with a row for each column of the paper's table and columns for each arm."""
     arms = table.other_arms if differences else table.arms
     every: Sequence[ArmValue] = result.differences if differences else result.scores
     values = {(one.network, one.column, one.arm): one for one in every if one.table == table.title}
@@ -151,7 +151,7 @@ def _arm_table(
 
 
 def _arm_columns(arm: str, values: Sequence[ArmValue], unit: Unit) -> Iterator[Column]:
-    """The column of an arm, and beside it the spread over seeds, the paper's numbers and tests, where there are any."""
+    """The columns of an arm: its value and, if there are any, spread over seeds, published numbers and tests."""
     yield Column(arm, unit, model=arm)
     if any(value.spread for value in values):
         yield Column(f"{arm}, ± over seeds", "percent", role="total")
@@ -164,7 +164,7 @@ def _arm_columns(arm: str, values: Sequence[ArmValue], unit: Unit) -> Iterator[C
 
 
 def _arm_cells(arm: str, value: ArmValue | None) -> dict[str, Cell]:
-    """The cells below ``_arm_columns``, by their names; none where a network was not asked."""
+    """The cells for ``_arm_columns`` by column name; empty if the network has no value."""
     cells: dict[str, Cell] = {}
     if value:
         cells = {arm: value.value, f"{arm}, ± over seeds": value.spread.deviation if value.spread else None}

@@ -1,8 +1,8 @@
-"""Which categories of reasoning a model gets right, and which go with a right answer when all are fitted together.
+"""Accuracy of models by category of reasoning, and regressions of right answers on all categories together.
 
-Section 4 and appendices B and C of Joshi et al. (2020) on any run whose suite has categories: accuracy by category
-(figure 5), coefficients of a logistic regression and of a linear discriminant on categories, lengths and further
-confounds (figures 6 and 9), and the Bayesian network's estimates (figure 8).
+Follows section 4 and appendices B and C of Joshi et al. (2020) on any run whose suite has categories: accuracy by
+category (figure 5), coefficients of a logistic regression and of a linear discriminant on categories, lengths and
+further confounds (figures 6 and 9), and estimates of a Bayesian network (figure 8).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from acidtest.studies.factors.variables import FactorRows, category_columns, loa
 from acidtest.studies.rows import Flags, ScoredRows, runs_by_model
 
 _NORMAL = 1.959963984540054
-"""Of a standard normal, 95 % lie within this."""
+"""The 97.5 % quantile of the standard normal distribution."""
 
 
 @dataclass(frozen=True)
 class Term:
     """A coefficient with its interval, standard error and p-value.
 
-    ``p_groups`` lets rows of one group vary together, NaN where each row is a group of its own; ``p_adjusted`` is
-    Holm's over all coefficients of the models.
+    ``p_groups`` allows for dependent rows within a group, NaN if each row is its own group; ``p_adjusted`` has Holm's
+    correction over the coefficients of all models (logistic regression only).
     """
 
     value: Estimate = field(metadata={"json": "coefficient"})
@@ -48,13 +48,13 @@ class Term:
 
     @property
     def stars(self) -> str:
-        """As the paper has them, from the p-value of independent rows without correction."""
+        """Stars as in the paper, from the uncorrected p-value of independent rows."""
         return "*" * sum(self.p < level for level in (0.001, 0.01, 0.05))
 
 
 @dataclass(frozen=True)
 class Factor:
-    """One variable in both analyses; ``spread`` is its standard deviation, 1 for what is 0 or 1."""
+    """The coefficients of one variable; ``spread`` is its standard deviation, or 1 for a variable of 0 and 1."""
 
     name: str = field(metadata={"json": "factor"})
     kind: str
@@ -65,12 +65,12 @@ class Factor:
 
 @dataclass(frozen=True)
 class ModelFactors:
-    """One model on one suite.
+    """Results of one model on one suite.
 
-    ``accuracy`` is that of rows with each category, ``unmarked`` that of rows with none. ``gains`` are the accuracies
-    less those of the first model on the same rows; empty for the first, and where values are missing in others.
-    ``skipped`` counts rows left out because another model was not asked them; ``caution`` is what to know of
-    categories that nobody annotated.
+    ``accuracy`` is by category, ``unmarked`` that of rows without any. ``gains`` are accuracies minus those of the
+    first model on the same rows; empty for the first model, and if the two have missing values in different rows.
+    ``skipped`` counts rows left out because another model was not asked them; ``caution`` is a warning about categories
+    proposed by rules.
     """
 
     model: str
@@ -89,13 +89,13 @@ class ModelFactors:
 
     @property
     def grouped(self) -> bool:
-        """Whether rows belong together, so that p-values over groups differ from those over rows."""
+        """Whether a group has several rows, so that there are p-values over groups."""
         return any(not math.isnan(factor.logistic.p_groups) for factor in self.factors)
 
 
 @dataclass(frozen=True)
 class FactorsResult:
-    """Every model on every suite with categories; ``tests`` coefficients of the regressions are one family."""
+    """Results of every model on every suite with categories; ``tests`` is the number of p-values corrected together."""
 
     fits: tuple[ModelFactors, ...] = field(metadata={"json": "models"})
     confounds: tuple[str, ...]
@@ -183,7 +183,7 @@ def _accuracy(rows: ScoredRows, chosen: Flags, note: str) -> Estimate:
 
 
 def _term(fit: Fit, number: int, *, grouped: bool) -> Term:
-    """One coefficient; where it was dropped, why."""
+    """One coefficient of a fit; NaN with the reason as note if it was dropped."""
     name, value, error = fit.names[number], float(fit.coefficients[number]), float(fit.errors[number])
     if math.isnan(value):
         note = fit.dropped.get(name, "not estimated")
@@ -195,7 +195,7 @@ def _term(fit: Fit, number: int, *, grouped: bool) -> Term:
 
 
 def _gains(table: FactorRows, first: FactorRows) -> dict[str, Estimate]:
-    """How much more often a model is right than the first one, by category, on the same rows."""
+    """Accuracy minus that of the first model on the same rows, by category; key ``""`` is all rows."""
     if table is first or not (table.known == first.known).all():
         return {}
     new, old, groups = table.rows.correct, first.rows.correct, table.rows.groups
@@ -207,7 +207,7 @@ def _gains(table: FactorRows, first: FactorRows) -> dict[str, Estimate]:
 
 
 def _describe_dropped(fits: Mapping[str, Fit]) -> list[str]:
-    """What was left out of which analysis, and why; what both left out is said once."""
+    """Sentences on the variables dropped from each analysis and why; one sentence if both dropped it."""
     analyses: dict[tuple[str, str], list[str]] = {}
     for title, fit in fits.items():
         for dropped in fit.dropped.items():

@@ -1,4 +1,4 @@
-"""The factors of models as a document: accuracies, coefficients and network estimates, models side by side."""
+"""Renders a factors result as a document: accuracies, coefficients and network estimates, models side by side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHANCE = Reference(1 / 3, "chance (33 %)")
 
 
 def document(result: FactorsResult) -> Document:
-    """A section for each suite: accuracies, coefficients of both analyses and the network, models side by side."""
+    """A document with a section for each suite: accuracies, coefficients of both analyses, and the network."""
     suites = dict.fromkeys(fit.suite for fit in result.fits)
     sections = tuple(_suite_section(suite, [fit for fit in result.fits if fit.suite == suite]) for suite in suites)
     return Document(
@@ -97,7 +97,7 @@ def _accuracy_table(suite: str, fits: Sequence[ModelFactors]) -> Table:
 
 
 def _gain_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Chart]:
-    """Differences to the first model on the same rows; nothing where nothing is compared."""
+    """A table and a chart of differences to the first model on the same rows; nothing if there are none."""
     compared = [fit for fit in fits if fit.gains]
     if compared:
         names = dict.fromkeys(name for fit in compared for name in fit.gains)
@@ -109,14 +109,14 @@ def _gain_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Ch
 
 
 def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Chart]:
-    """A table and a chart for each analysis; the stars of the paper's systems beside the logistic regression's."""
+    """A table and a chart for each analysis; the logistic regression's table has the paper's stars, too."""
     stars = published_values("stars") if _has_published(fits) else {}
     signs = [sign for by_factor in published_values("direction").values() for sign in by_factor.items() if stars]
     directions = {name: "+" if sign > 0 else "−" for name, sign in signs}
     papers = [Column(_figure(system), "text", role="published", note=system) for system in stars]
     papers += [Column("section 4.2", "text", role="published")] if directions else []
     factors = {(fit.model, factor.name): factor for fit in fits for factor in fit.factors}
-    # The standard deviation of a variable; a coefficient times it compares with the others.
+    # Coefficients are comparable when multiplied by the standard deviation of their variable.
     spreads = {factor.name: factor.spread for factor in reversed(factors.values())}
     columns = [Column("standard deviation", "number", role="total")]
     columns += [Column(fit.model, "number", model=fit.model) for fit in fits]
@@ -163,7 +163,7 @@ def _network_table(suite: str, fits: Sequence[ModelFactors]) -> Table:
 
 
 def _describe_fit(fit: ModelFactors) -> Iterator[str]:
-    """What the columns explain, and what holds after correction and over groups."""
+    """Sentences on pseudo-R², on the factors significant after correction, and on the effect of groups."""
     if fit.explained == fit.explained:
         yield f"pseudo-R² {fit.explained:.3f}"
     significant = [factor.name for factor in fit.factors if factor.logistic.p_adjusted < 0.05]
@@ -175,7 +175,7 @@ def _describe_fit(fit: ModelFactors) -> Iterator[str]:
 
 
 def _published_section() -> Section:
-    """Table 3, and what the text says of figures 5 and 8, which print no numbers."""
+    """The paper's table 3, and its remarks on figures 5 and 8, which print no numbers."""
     accuracies = published_values("accuracy", "corpus")
     corpora = dict.fromkeys(corpus for values in accuracies.values() for corpus in values)
     rows = tuple(
@@ -199,10 +199,10 @@ def _published_section() -> Section:
 
 
 def published_values(statistic: str, factor: str = "factor") -> dict[str, dict[str, float]]:
-    """A statistic of the paper by system, and by value of a factor.
+    """A statistic of the paper, by system and value of a factor.
 
-    ``accuracy`` by ``corpus`` is table 3, ``stars`` are those of figures 6 and 9, ``direction`` is 1 for what section
-    4.2 calls a strong indicator of a right answer, -1 for what it calls harder to predict.
+    ``accuracy`` by ``corpus`` is table 3; ``stars`` are those of figures 6 and 9; ``direction`` is 1 for factors that
+    section 4.2 calls strong indicators of a right answer, -1 for those it calls harder to predict.
     """
     values: dict[str, dict[str, float]] = {}
     for score in published_scores("factors"):
@@ -212,7 +212,7 @@ def published_values(statistic: str, factor: str = "factor") -> dict[str, dict[s
 
 
 def published_remarks() -> list[PublishedScore]:
-    """What the text says of figures 5 and 8."""
+    """The remarks of the paper's text on figures 5 and 8."""
     return [score for score in published_scores("factors") if "says" in score.by]
 
 
@@ -221,19 +221,19 @@ def _place(score: PublishedScore) -> str:
 
 
 def _figure(system: str) -> str:
-    """The figure that a system's stars are from."""
+    """The figure that has the stars of a system."""
     scores = published_scores("factors")
     return next(_place(score) for score in scores if (score.system, score.by.get("statistic")) == (system, "stars"))
 
 
 def _has_published(fits: Sequence[ModelFactors]) -> bool:
-    """Whether any of the categories is one that the paper reports on; proposed ones are not."""
+    """Whether the paper reports on any of the categories; it has none that rules propose."""
     known = {name for stars in published_values("stars").values() for name in stars}
     return any(name in known for fit in fits for name in fit.accuracy)
 
 
 def _compare_stars(fit: ModelFactors) -> Iterator[str]:
-    """How many factors have the stars of a published system, and which differ; nothing where the factors are others."""
+    """Compare the stars of a fit with those of published systems that have the same factors."""
     ours = {factor.name: len(factor.logistic.stars) for factor in fit.factors}
     for system, stars in published_values("stars").items():
         if set(stars) != set(ours):

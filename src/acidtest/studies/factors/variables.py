@@ -1,4 +1,4 @@
-"""The columns of the regressions: categories, lengths and confounds of the rows that a model was asked."""
+"""The variables of the regressions: categories, lengths and confounds of the rows that a model answered."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Kind = Literal["category", "length", "confound"]
 
 SIDES = ("premise", "hypothesis")
 CONFOUNDS = ("label", "overlap", "tokens")
-"""Confounds that every suite has: the gold label, the share of the hypothesis's words that the premise has, and the
-numbers of words of both."""
+"""Confounds of every suite: the gold label, the share of the hypothesis's words that are in the premise, and the number
+of words of each."""
 
 _MARKS = {**dict.fromkeys(("1", "true", "yes", "y"), 1.0), **dict.fromkeys(("0", "false", "no", "n"), 0.0)}
 
@@ -40,15 +40,15 @@ class Variable:
 
     @property
     def spread(self) -> float:
-        """Its standard deviation; 1 for what is 0 or 1."""
+        """The standard deviation, or 1 for a variable of 0 and 1."""
         return 1.0 if np.isin(self.values, (0, 1)).all() else float(self.values.std())
 
 
 @dataclass(frozen=True)
 class FactorRows:
-    """One model's answers on a suite with categories, and the variables of these rows.
+    """One model's answers to a suite with categories, and the variables of these rows.
 
-    Rows in which a variable has no value are left out: ``known`` says of all rows that the models share which are not.
+    Rows with a missing value are left out: ``known`` flags the rows kept, among those that all models share.
     ``skipped`` counts rows left out because other models were not asked them.
     """
 
@@ -63,16 +63,16 @@ class FactorRows:
 
     @property
     def categories(self) -> dict[str, Flags]:
-        """Which rows have each category."""
+        """Flags of the rows with each category."""
         return {one.name: one.values == 1 for one in self.variables if one.kind == "category"}
 
 
 def load_factor_rows(
     runs: Mapping[str, Sequence[Run]], *, categories: Sequence[str], confounds: Sequence[str], lengths: bool
 ) -> list[FactorRows]:
-    """What models answered on every suite of their runs that has the categories, on the rows that all of them have.
+    """The answers of models to every suite with the categories, on the rows that all models share.
 
-    Categories are those named, or those that a suite is known to have.
+    Categories are those named, or else those that ``category_columns`` finds in the suite.
     """
     answers: dict[str, dict[str, ScoredRows]] = {}
     for model, members in runs.items():
@@ -92,7 +92,7 @@ def load_factor_rows(
 
 
 def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np.int64]]:
-    """Where each model's rows that all models have are, in the order of the first model."""
+    """For each model, the indices of the rows that all models share, in the order of the first model."""
     numbered = [
         pl.DataFrame({"row": rows.digests(*QUESTION)}).with_row_index(str(number))
         for number, rows in enumerate(models.values())
@@ -111,10 +111,10 @@ def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np
 
 
 def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
-    """The suite's columns of categories, each with the name it goes by; none where the suite has not all it should.
+    """The category columns of a suite, with the name of each category; empty if the suite lacks one of ``asked``.
 
-    Asked for by name, or declared by the card, or named as in the taxonomy or its published file. A list column stands
-    for all the values in it.
+    These are the columns asked for, else those that the card declares, else those named as in the taxonomy or in its
+    published file. A list column stands for all the values in it.
     """
     if asked:
         known = {ours: column for column, ours in published_columns().items() if column in card.columns}
@@ -153,7 +153,7 @@ def _factor_rows(
         cells = "one cell holds" if above == 1 else f"{above:,} cells hold"
         notes += [f"{name}: {cells} a number above 1, which counts as 1"] if above else []
     if lengths:
-        # The names are those of figure 6.
+        # Named as in figure 6.
         for name, side in zip(("Length1", "Length2"), SIDES, strict=True):
             variables.append(Variable(name, "length", _numbers(rows.frame[side].str.len_chars())))
     for confound in confounds:
@@ -185,9 +185,9 @@ def _select_rows(rows: ScoredRows, places: npt.NDArray[np.int64]) -> ScoredRows:
 
 
 def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
-    """Whether each row is marked, NaN where it is not known, and how many cells hold a number above 1.
+    """1 or 0 for each row, NaN if missing, and the number of cells above 1, which count as 1.
 
-    The published file holds a 2; annotators' counts of marks hold more.
+    The published file has a 2; columns that count the marks of several annotators have more.
     """
     texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
     numbers = texts.replace_strict(_MARKS, default=None).fill_null(texts.cast(pl.Float64, strict=False))
@@ -214,7 +214,7 @@ def _confound(rows: ScoredRows, name: str, notes: list[str]) -> Iterator[tuple[s
     elif name == "label":
         yield from _levels(name, frame["label"], notes)
     elif name == "overlap":
-        # Of the different words of the hypothesis; 0 where it has none.
+        # Share of the hypothesis's different words; 0 if it has no words.
         lists = frame.select(words(frame["premise"]), words(frame["hypothesis"]).list.unique())
         new, size = pl.col("hypothesis").list.set_difference("premise").list.len(), pl.col("hypothesis").list.len()
         yield name, _numbers(lists.select(pl.when(size > 0).then(1 - new / size).otherwise(0.0)).to_series())
@@ -226,7 +226,7 @@ def _confound(rows: ScoredRows, name: str, notes: list[str]) -> Iterator[tuple[s
 
 
 def _levels(name: str, column: pl.Series, notes: list[str]) -> Iterator[tuple[str, Floats]]:
-    """A column of 0 and 1 for each value of a factor but the first label, or the commonest value of another."""
+    """A variable of 0 and 1 for each value but the baseline, which is the first label or else the commonest value."""
     counts = column.drop_nulls().value_counts(sort=False).sort(pl.col("count"), column.name, descending=[True, False])
     levels = counts[column.name].to_list()
     if set(levels) <= set(LABELS):
@@ -238,5 +238,5 @@ def _levels(name: str, column: pl.Series, notes: list[str]) -> Iterator[tuple[st
 
 
 def _numbers(column: pl.Series) -> Floats:
-    """As numbers, NaN where there is none."""
+    """The column as floats, NaN where it is null or not a number."""
     return column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)

@@ -1,11 +1,11 @@
-"""What a model knows of words: accuracy by category, by how similar two words are, by how often training opposed them.
+"""Lexical knowledge: accuracy by category, by similarity of two words, and by their frequency in contradictions.
 
-After Glockner et al. (2018): table 3 (the drop from the original test set), table 4 (categories), sections 5.2 and 5.3.
-As there, similarity and frequency are looked at on contradictions in which one word stands for one word.
+Follows Glockner et al. (2018): table 3 (the drop from the original test set), table 4 (categories), sections 5.2 and
+5.3. As there, similarity and frequency are analysed on contradictions in which one single word replaces another.
 
-A model that was asked fresh and published pairs is compared on the two, which shows whether its score is helped by
-having seen Breaking NLI. These are different rows, so nothing is paired. Only what both have is compared, category by
-category and gold by gold, since fresh categories hold entailed and neutral pairs where the published ones hardly do.
+A model that was asked both fresh and published pairs is compared on the two, to see whether having seen Breaking NLI
+may have raised its score. The rows differ, so the test is unpaired. The comparison is within category and gold label,
+since fresh categories have entailed and neutral pairs, of which the published ones have hardly any.
 """
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ from acidtest.studies.rows import SAME_ROWS, WORDS, runs_by_model
 from acidtest.text.categories import CATEGORY
 
 CELL = (CATEGORY, "label")
-"""The columns that rows are compared within."""
+"""Published and fresh rows are compared within cells of equal values in these columns."""
 
 ALPHA = 0.05
 LEAST_ROWS = 10
-"""With fewer pairs of a category and gold on either side, the two are not compared."""
+"""A cell with fewer rows than this on either side is left out."""
 
 ALIKE, AS_PUBLISHED = "all categories alike", "all, sized as published"
-"""The two ways in which categories are put together; within a category gold is as it is in the published one."""
+"""Two ways to weight categories in the total; within a category, gold labels are weighted as in the published set."""
 
 
 @dataclass(frozen=True)
 class MemoryContrast:
-    """Accuracy on the published pairs less that on fresh ones: of all categories together, or of one.
+    """Accuracy on published pairs minus that on fresh ones, for all categories together or for one.
 
-    ``excess`` is what is left of that beside the same difference of the reference, row by row.
+    ``excess`` is that difference minus the reference model's on the same rows.
     """
 
     slice: str
@@ -82,7 +82,7 @@ class MemoryContrast:
 
 @dataclass(frozen=True)
 class MemoryComparison:
-    """One model on published and fresh pairs, and what that does and does not show."""
+    """Comparison of one model on published and fresh pairs, and what it does and does not show."""
 
     model: str
     published: str
@@ -120,7 +120,7 @@ class MemoryComparison:
 
 @dataclass(frozen=True)
 class LexicalResult:
-    """What some models know of words; ``pairs`` has a row for each pair of words of each set."""
+    """Lexical knowledge of the models; ``pairs`` has a row for each word pair, label and category of each set."""
 
     knowledge: tuple[WordKnowledge, ...] = field(metadata={"json": "results"})
     memory: tuple[MemoryComparison, ...] = ()
@@ -151,8 +151,8 @@ def lexical(
     A model asked fresh (lexical) and published pairs (breaking-nli) is compared on the two. With -o FILE.tsv all pairs
     of words are written.
     """
-    # Without a training set or vectors, what the suites themselves hold is used. All trends are one family of tests,
-    # all drops another.
+    # Without a training set or vectors, the measures stored in the suites are used. All trends are one family of
+    # tests, all drops another.
     collapses = sorted({str(run.header.collapse) for run in (*runs, *reference)})
     if len(collapses) > 1:
         raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
@@ -181,7 +181,7 @@ def lexical(
 
 
 def _reference_rows(reference: Sequence[Run], models: Mapping[str, Sequence[Run]]) -> list[LexicalRows]:
-    """What the one model of the reference answered."""
+    """The answers of the reference, which must be one model other than those tested."""
     by_model = runs_by_model(reference)
     if len(by_model) > 1:
         raise AcidtestError(f"the reference is of several models: {', '.join(by_model)}; pass runs of one")
@@ -193,7 +193,7 @@ def _reference_rows(reference: Sequence[Run], models: Mapping[str, Sequence[Run]
 
 
 def _pair_table(sets: Sequence[LexicalRows]) -> pl.DataFrame:
-    """A row for each pair of words, label and category of each set: how many rows, how many each model gets right."""
+    """A row for each word pair, label and category of each set: number of rows, and how many each model gets right."""
     keys = ["suite", CATEGORY, "label", *WORDS]
     rows = pl.concat(
         [one.frame.drop_nulls(WORDS).with_columns(suite=pl.lit(one.name), model=pl.lit(one.model)) for one in sets],
@@ -205,7 +205,7 @@ def _pair_table(sets: Sequence[LexicalRows]) -> pl.DataFrame:
     )
     models = dict.fromkeys(one.model for one in sets)
     right = {f"right: {name}": pl.col("right").filter(pl.col("model") == name).first() for name in models}
-    # Models on the same set were asked the same rows, as far as they go.
+    # Models share the rows of a set, though some may have fewer: take the largest count.
     table = counts.group_by(keys, maintain_order=True).agg(pl.col(*measures, "rows").max(), **right)
     table = table.with_columns(pl.col(name).cast(pl.Int64) for name in measures if name == FREQUENCY)
     return table.sort("suite", "rows", *WORDS, descending=[False, True, False, False], nulls_last=True)
@@ -214,9 +214,9 @@ def _pair_table(sets: Sequence[LexicalRows]) -> pl.DataFrame:
 def compare_memory(
     sets: Sequence[LexicalRows], *, reference: Sequence[LexicalRows] = (), correction: str = "holm"
 ) -> tuple[MemoryComparison, ...]:
-    """Published against fresh pairs, for each model that was asked both; a model's p-values are one family.
+    """Compare published with fresh pairs for each model that was asked both; a model's p-values are one family.
 
-    ``reference`` is what a model known to be clean answered on the same pairs; with it, easier words do not count.
+    ``reference`` has the answers of a model known not to have seen the pairs; it shows how much easier the words are.
     """
 
     def sets_of(base: str) -> list[LexicalRows]:
@@ -234,7 +234,7 @@ def compare_memory(
 
 
 def _add_reference(rows: LexicalRows, clean: Mapping[str, LexicalRows]) -> LexicalRows:
-    """The rows that the reference has too, with how much better than it the model answered: -1, 0 or 1."""
+    """The rows that the reference has too, with a column ``better``: correct minus the reference's correct."""
     if not clean:
         return rows
     if rows.name not in clean:
@@ -249,7 +249,7 @@ def _add_reference(rows: LexicalRows, clean: Mapping[str, LexicalRows]) -> Lexic
 
 
 def _compare_sets(published: LexicalRows, fresh: LexicalRows, correction: str) -> MemoryComparison | None:
-    """None where the two have no category and gold in common, or too few pairs of each."""
+    """Compare two sets; None if no cell has at least ``LEAST_ROWS`` rows in both."""
     rows = pl.concat([_select_side(published, "published"), _select_side(fresh, "fresh")])
     counts = rows.group_by(CELL, maintain_order=True).agg(
         published=(pl.col("side") == "published").sum(), fresh=(pl.col("side") == "fresh").sum()
@@ -271,7 +271,7 @@ def _compare_sets(published: LexicalRows, fresh: LexicalRows, correction: str) -
 
 
 def _cell_weights(cells: pl.DataFrame) -> dict[str, pl.Expr]:
-    """The weight of each cell in each contrast: all categories together in two ways, and each category alone."""
+    """The weight of each cell in each contrast: all categories weighted in two ways, and each category alone."""
     size, category = pl.col("published"), pl.col(CATEGORY)
     weights = {
         ALIKE: size / size.sum().over(CATEGORY) / category.n_unique(),
@@ -283,7 +283,7 @@ def _cell_weights(cells: pl.DataFrame) -> dict[str, pl.Expr]:
 
 
 def _select_side(rows: LexicalRows, side: str) -> pl.DataFrame:
-    """Premise, words, published category, label and whether it is right; rows without a category are left out."""
+    """The columns to compare, with published names of categories; rows without a category are left out."""
     table = packaged_table("lexical/published_names.tsv").select("category", "published")
     names = dict(table.iter_rows()) if side == "fresh" else {}
     return rows.frame.drop_nulls(CATEGORY).select(
@@ -293,13 +293,13 @@ def _select_side(rows: LexicalRows, side: str) -> pl.DataFrame:
         "correct",
         *(["better"] if "better" in rows.frame.columns else []),
         side=pl.lit(side),
-        # Where the words are not known, nothing but the premise makes rows alike.
+        # Rows with unknown words are each a word pair of their own.
         pair=pl.coalesce(pair_key(), pl.concat_str(pl.lit(f"{side} "), pl.int_range(pl.len()))),
     )
 
 
 def _contrast(name: str, rows: pl.DataFrame, cells: pl.DataFrame) -> MemoryContrast:
-    """The difference on the cells that have weight; published cells come first, then the fresh ones."""
+    """The weighted difference between published and fresh cells, and the excess if there is a reference."""
     used = cells.filter(pl.col("weight") > 0).with_row_index("place")
     chosen = rows.join(used.select(*CELL, "place"), on=CELL, maintain_order="left")
     place, weights = chosen["place"].to_numpy().astype(np.int64), used["weight"].to_numpy()
@@ -318,13 +318,13 @@ def _contrast(name: str, rows: pl.DataFrame, cells: pl.DataFrame) -> MemoryContr
 
 
 def _clip(change: Estimate, most: float) -> Estimate:
-    """The estimate with ends that are possible."""
-    # Where there is no interval, comparing with NaN leaves its ends as they are.
+    """The estimate with its interval clipped to ±``most``."""
+    # Without an interval, the comparison with NaN leaves its ends NaN.
     return replace(change, low=max(change.low, -most), high=min(change.high, most))
 
 
 def _describe_memory(model: str, main: MemoryContrast) -> str:
-    """The verdict by what speaks for memory: the excess where there is a reference, else the difference."""
+    """A sentence on signs of memory, judged by the excess if there is a reference, else by the difference."""
     change, p = (main.excess, main.excess_p_adjusted) if main.excess else (main.difference, main.p_adjusted)
     if not change.known or math.isnan(change.low):
         return f"Too few rows to say whether {model} does better on the published pairs: {change.note}."

@@ -1,4 +1,4 @@
-"""What models know of words, beside the numbers of Glockner et al. (2018); and a table of all pairs of words."""
+"""Renders lexical knowledge as a document, next to the numbers of Glockner et al. (2018), and as a table of pairs."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ SCALES = {
     COSINES: ("by_cosine", "By how similar the two words are (cosine)", "5.2"),
     FREQUENCIES: ("by_frequency", "By how many training contradictions hold the two words", "5.3"),
 }
-"""For each measure the field of a result, its title, and the section of the paper."""
+"""For each measure, the field of ``WordKnowledge``, a title, and the section of the paper."""
 
 CHANCE = Reference(1 / 3, "chance (33 %)")
 
 Accuracies = dict[str, dict[str, float]]
-"""By system, and by value of a factor."""
+"""Published accuracy by system and value of a factor."""
 
 
 def document(result: LexicalResult) -> Document:
-    """Every set of pairs with all its models: categories, similarity, training frequency, drop; then memory."""
+    """A document with a section for each set (categories, similarity, frequency, drop), then sections on memory."""
     suites = dict.fromkeys(one.suite for one in result.knowledge)
     sections = [_suite_section(suite, [one for one in result.knowledge if one.suite == suite]) for suite in suites]
     notes = [f"{note}." for note in result.notes]
@@ -70,7 +70,7 @@ def document(result: LexicalResult) -> Document:
 
 
 def rows(result: LexicalResult) -> pl.DataFrame:
-    """A row for each pair of words, with its measures and how often each model is right."""
+    """A row for each word pair, with its measures and the number of rows that each model gets right."""
     return result.pairs
 
 
@@ -101,7 +101,7 @@ def _suite_section(suite: str, knowledge: Sequence[WordKnowledge]) -> Section:
 
 
 def _columns(counts: Sequence[str], knowledge: Sequence[WordKnowledge], published: Accuracies) -> tuple[Column, ...]:
-    """Columns of counts, then one for each model and one for each of the paper's systems."""
+    """The columns of a table: counts, then models, then the paper's systems."""
     return (
         *(Column(name, "count") for name in counts),
         *(Column(one.model, model=one.model) for one in knowledge),
@@ -114,7 +114,7 @@ def _published_cells(published: Accuracies, name: str) -> list[Published | None]
 
 
 def _category_table(suite: str, knowledge: Sequence[WordKnowledge]) -> Table:
-    """Table 4: the whole set and each category, the most frequent first."""
+    """Table 4: accuracy on the whole set and on each category, the most frequent first."""
     joined = suite == f"{FRESH}/*"
     whole, published = published_accuracies(suite), published_accuracies(suite, "category")
     by_category = {system: published.get(system, {}) for system in whole}
@@ -139,7 +139,7 @@ def _sources(place: str) -> tuple[str, ...]:
 
 
 def _scale_parts(suite: str, scale: BinScale, knowledge: Sequence[WordKnowledge]) -> Iterator[Part]:
-    """A table with a row for each bin, its chart, and the trends; nothing where no model's rows have the measure."""
+    """A table of accuracy by bin, its chart, and a table of trends; nothing if no model has the measure."""
     field, title, section = SCALES[scale]
     measured = [one for one in knowledge if getattr(one, field)]
     binned: list[BinnedAccuracy] = [getattr(one, field) for one in measured]
@@ -177,7 +177,7 @@ def _scale_parts(suite: str, scale: BinScale, knowledge: Sequence[WordKnowledge]
 
 
 def _drop_parts(suite: str, knowledge: Sequence[WordKnowledge]) -> Iterator[Part]:
-    """Table 3: accuracy on the original test set and here."""
+    """Table 3: accuracy on the original test set and on this suite; nothing without an original."""
     drops = [(one, one.drop) for one in knowledge if one.drop]
     if not drops:
         return
@@ -205,7 +205,7 @@ def _drop_parts(suite: str, knowledge: Sequence[WordKnowledge]) -> Iterator[Part
 
 
 def _memory_section(comparison: MemoryComparison) -> Section:
-    """A model on published and fresh pairs, and what that does and does not show."""
+    """The verdict, table and limits of comparing one model on published and fresh pairs."""
     columns = [Column(comparison.published), Column(comparison.fresh), Column("difference", "points")]
     columns.append(Column("adjusted p", "p"))
     columns += [Column("excess", "points"), Column("adjusted p of the excess", "p")] if comparison.reference else []
@@ -228,7 +228,7 @@ def _memory_section(comparison: MemoryComparison) -> Section:
 
 
 def published_accuracies(suite: str, factor: str | None = None) -> Accuracies:
-    """Accuracy of the systems that the paper trained on SNLI alone: by value of a factor, or of all under ``""``."""
+    """Accuracy of the systems that the paper trained on SNLI alone, by value of a factor; ``""`` is the whole suite."""
     base = suite.partition(":")[0]
     accuracies: Accuracies = {}
     for score in published_scores(FRESH if base == f"{FRESH}/*" else base):
@@ -239,7 +239,7 @@ def published_accuracies(suite: str, factor: str | None = None) -> Accuracies:
 
 
 def describe_training(train: TrainingCounts) -> str:
-    """How frequent the replacement words are in a training set, and in the paper's."""
+    """Sentences on how frequent the replacement words are in a training set, and in the paper's."""
     text = f"Training set: {train.name}, {train.contradictions:,} contradictions among {train.examples:,} examples."
     if not train.rarest or not train.commonest:
         return text

@@ -1,4 +1,4 @@
-"""What a model's layers hold of gold labels and categories of reasoning, in numbers (Joshi et al. 2020, section 5)."""
+"""How well each layer of a model separates gold labels and categories of reasoning (Joshi et al. 2020, section 5)."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ from acidtest.text.taxonomy import CATEGORIES, node
 
 PROBE, SILHOUETTE = MEASURES = ("probe", "silhouette")
 ALPHA = 0.05
-"""A layer is above its baseline where the corrected p is below this."""
+"""A layer is above its baseline if the corrected p is below this."""
 
 FEWEST = 10
-"""Groups of pairs that must have a category, and that must not, for it to be looked for."""
+"""A target is measured only if at least this many groups have each value, and this many lack it."""
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 TargetKind = Literal["category", "group", "label", "factor"]
-"""A category, a group of categories, the gold label, or another factor of the suite."""
+"""Category, group of categories, gold label, or another factor of the suite."""
 
 Maps = npt.NDArray[np.float32]
-"""float32[layers, n, 2]: where each pair lies on the map of each layer."""
+"""float32[layers, n, 2]: the position of each pair on the map of each layer."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that pairs have or do not have: a column for each value, a single one for a category.
+    """What is to be recovered from a layer: a column of flags for each value, a single one for a category.
 
-    A measure of a target of several columns is the mean of theirs, each value against all others.
+    A measure of a target with several columns is the mean over them, each value against all others.
     """
 
     name: str
@@ -68,16 +68,16 @@ class Target:
 
     @property
     def n(self) -> int:
-        """Pairs that have it."""
+        """Number of pairs with a flag in any column."""
         return int(self.columns.any(axis=1).sum())
 
 
 @dataclass(frozen=True)
 class LayerScore(Estimate):
-    """A measure of one target on one layer, beside what it is under shuffled labels.
+    """A measure of one target on one layer, and its baseline under shuffled labels.
 
-    ``baseline`` is the mean over shuffles with the middle 95 % of them as its interval. ``p_adjusted`` is corrected for
-    all targets and layers of the measure.
+    ``baseline`` is the mean over shuffles, with their middle 95 % as interval. ``p_adjusted`` is corrected for all
+    targets and layers of the measure.
     """
 
     baseline: Estimate = field(default_factory=lambda: Estimate(math.nan, note="not measured"))
@@ -86,15 +86,15 @@ class LayerScore(Estimate):
 
     @property
     def is_above(self) -> bool:
-        """Whether it exceeds its baseline after correction."""
+        """Whether the measure is significantly above its baseline after correction."""
         return self.p_adjusted < ALPHA
 
 
 @dataclass(frozen=True)
 class LayerScores:
-    """A measure of one target on every layer, by the names of the layers.
+    """A measure of one target on every layer, by layer name.
 
-    ``first`` is the first layer above its baseline, ``best`` the one with the greatest value; None where there is none.
+    ``first`` is the first layer above its baseline, ``best`` the one with the highest value; None if there is none.
     """
 
     first: str | None
@@ -103,7 +103,7 @@ class LayerScores:
 
     @classmethod
     def from_layers(cls, layers: Mapping[str, LayerScore]) -> LayerScores:
-        """The scores with the first layer above its baseline and the best one."""
+        """Scores by layer, with ``first`` and ``best`` computed from them."""
         known = {name: score.value for name, score in layers.items() if score.known}
         first = next((name for name, score in layers.items() if score.is_above), None)
         return cls(first, max(known, key=lambda name: known[name]) if known else None, layers)
@@ -111,9 +111,9 @@ class LayerScores:
 
 @dataclass(frozen=True)
 class TargetScores:
-    """One target through the layers.
+    """The measures of one target on all layers.
 
-    ``n`` counts the pairs that have it; for a label or a factor, those that have any value.
+    ``n`` counts the pairs that have it: for a label or factor, those with any value, or with the first of two values.
     """
 
     name: str = field(metadata={"json": "target"})
@@ -123,13 +123,13 @@ class TargetScores:
     silhouette: LayerScores
 
     def measure(self, name: str) -> LayerScores:
-        """The scores of a measure."""
+        """The scores of the named measure."""
         return self.probe if name == PROBE else self.silhouette
 
 
 @dataclass(frozen=True)
 class RepresentationsResult:
-    """A model's layers on a suite; ``rows`` holds the pairs, with label, categories and factors, in the maps' order."""
+    """Measures of a model's layers on a suite; ``rows`` has the pairs in the order of the maps."""
 
     model: str
     suite: str
@@ -207,7 +207,7 @@ def representations(
 def _measure_layers(
     layers: Matrix, targets: Sequence[Target], groups: Codes, permutations: int, seed: int, progress: Progress
 ) -> dict[str, dict[str, list[LayerScore]]]:
-    """For each target and measure a score for each layer; folds and shuffles are the same for all."""
+    """Scores of every layer, by target and measure; all use the same folds and shuffles."""
     rng = np.random.default_rng([seed, 0])
     folds = group_folds(groups, rng)
     dealt = shuffled_rows(groups, permutations, rng)
@@ -256,7 +256,7 @@ def _measure_layers(
 def _measure_columns(
     layer: Matrix, labels: npt.NDArray[np.bool_], groups: Codes, folds: Codes, dealt: Rows
 ) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """For each measure and column of labels: its values under all shuffles, its value, and what each row adds to it."""
+    """For each measure and column of labels: the values under shuffles, the value, and each row's influence on it."""
     parts = smoothers(layer, folds)
     columns = zip(probe_scores(parts, labels).T, labels.T, strict=True)
     accuracies, placements = zip(*(accuracy_influences(*column, folds=folds) for column in columns), strict=True)
@@ -268,12 +268,12 @@ def _measure_columns(
 
 
 def category_columns(frame: pl.DataFrame) -> tuple[str, ...]:
-    """The columns of a suite that are categories of the taxonomy, in its order."""
+    """The Boolean columns named after categories of the taxonomy, in the order of the taxonomy."""
     return tuple(name for name in CATEGORIES if name in frame.columns and frame[name].dtype == pl.Boolean)
 
 
 def group_categories(categories: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The groups that categories belong to, each with those of its members that are among them."""
+    """The given categories by the group of the taxonomy that they belong to."""
     groups: dict[str, tuple[str, ...]] = {}
     for name in categories:
         group = node(name).parent
@@ -282,7 +282,7 @@ def group_categories(categories: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def find_targets(frame: pl.DataFrame, card: Card, by: Sequence[str] = ()) -> list[Target]:
-    """The label, the categories, groups of at least two of them, and the factors named in ``by``."""
+    """The targets: the label, the categories, groups of at least two of these, and the factors named in ``by``."""
     categories = category_columns(frame)
     targets = [_factor(frame["label"], "label")]
     columns = {name: frame[name].fill_null(False).to_numpy() for name in categories}
@@ -299,7 +299,7 @@ def find_targets(frame: pl.DataFrame, card: Card, by: Sequence[str] = ()) -> lis
 
 
 def _describe_scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
-    """Why a target cannot be measured; empty where each of its values occurs, and lacks, in enough groups of pairs."""
+    """Why a target cannot be measured; empty if enough groups of pairs have each value, and enough lack it."""
     fewest = min((np.unique(groups[side]).size for column in target.columns.T for side in (column, ~column)), default=0)
     if fewest >= FEWEST:
         return ""
@@ -308,7 +308,7 @@ def _describe_scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
 
 
 def _factor(values: pl.Series, kind: TargetKind) -> Target:
-    """A column for each value; of two values one column, as the other says the same."""
+    """A target with a column for each value; a single column for two values, as the other is its complement."""
     texts = values.cast(pl.String)
     names = texts.drop_nulls().unique().sort().to_list()
     if len(names) > 50:
@@ -320,22 +320,22 @@ def _factor(values: pl.Series, kind: TargetKind) -> Target:
 
 
 def perplexity(n: int) -> float:
-    """The perplexity of a map of so many pairs: the usual one, or less where there are few pairs."""
+    """The t-SNE perplexity for ``n`` pairs: 30, or less for fewer than 91 pairs."""
     return min(30.0, (n - 1) / 3)
 
 
 def layer_maps(layers: Matrix, *, seed: int = 0, progress: Progress = lambda done, total: None) -> Maps:
-    """float32[layers, n, 2]: a map of each layer between -1 and 1, turned to match the one before it.
+    """float32[layers, n, 2]: a t-SNE map of each layer, scaled to -1 to 1 and rotated to match the map before it.
 
-    Every map is made by one thread, so that it depends on the seed alone and not on how many processors there are; as
-    many are made at a time as there are processors. Turning a map changes no distance.
+    Every map is made by one thread, so that it depends on the seed and not on the number of processors; as many are
+    made at a time as there are processors. Rotation preserves distances.
     """
     map_library("sklearn.manifold")
     n = layers.shape[1]
     if n < 5:
         raise AcidtestError(f"a map needs at least 5 pairs, not {n}")
     maps = np.empty((len(layers), n, 2), dtype=np.float32)
-    # The limit holds for a thread of the pool only; without it all threads of all maps wait for each other.
+    # Limits OpenMP to one thread per thread of the pool; otherwise the threads of all maps wait for each other.
     limit = partial(map_library("threadpoolctl").threadpool_limits, 1, user_api="openmp")
     with ThreadPoolExecutor(min(len(layers), os.cpu_count() or 1), initializer=limit) as pool:
         tasks = {pool.submit(_layer_map, layer, seed): number for number, layer in enumerate(layers)}
@@ -350,7 +350,7 @@ def layer_maps(layers: Matrix, *, seed: int = 0, progress: Progress = lambda don
 
 
 def principal_components(layer: Matrix) -> Matrix:
-    """The first 50 principal components of a layer, each with its largest loading positive.
+    """The first 50 principal components of a layer, signed so that the largest absolute score of each is positive.
 
     The rest is mostly noise and costs time.
     """
@@ -379,7 +379,7 @@ def _layer_map(layer: Matrix, seed: int) -> Maps:
 
 
 def map_library(name: str) -> Any:
-    """A module that maps need; where it is not installed, an error that says how to install it."""
+    """Import a module that maps need; if it is missing, the error says how to install it."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""A model's layers as a document: how well each tells things apart, curves through the layers, and maps of them."""
+"""Renders the measures of a model's layers as a document: tables, curves over the layers, and maps."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _UNITS: dict[str, Unit] = {PROBE: "percent", SILHOUETTE: "number"}
 _CHANCE = {PROBE: 0.5, SILHOUETTE: 0.0}
 
 COLOURS = 16
-"""A factor of more values than there are colours is not offered for colouring."""
+"""Number of colours; a factor with more values is not offered for colouring."""
 
 
 def document(result: RepresentationsResult) -> Document:
-    """Maps where there are any, then for each measure a table of all targets and, folded, a curve for each."""
+    """A document with maps, if there are any, then for each measure a table of all targets and a curve for each."""
     return Document(
         title="acidtest representations",
         headline=_headline(result),
@@ -113,7 +113,7 @@ def _measure_section(result: RepresentationsResult, measure: str) -> Section:
 
 
 def _overview_table(result: RepresentationsResult, measure: str) -> Table:
-    """A row for each target and a column for each layer."""
+    """A table of one measure, with a row for each target and a column for each layer."""
     unit = _UNITS[measure]
     columns = (
         Column("pairs", "count"),
@@ -134,14 +134,14 @@ def _overview_table(result: RepresentationsResult, measure: str) -> Table:
 
 
 def _describe_above(scores: LayerScores) -> str:
-    """The layers above their baselines: ``layer 2 to layer 5, layer 7``, a dash for none."""
+    """The layers above their baselines, such as ``layer 2 to layer 5, layer 7``; a dash if there are none."""
     runs = [list(run) for above, run in groupby(scores.layers.items(), lambda item: item[1].is_above) if above]
     names = (f"{run[0][0]} to {run[-1][0]}" if len(run) > 1 else run[0][0] for run in runs)
     return ", ".join(names) or "–"
 
 
 def _target_section(target: TargetScores, measure: str, number: int) -> Section:
-    """One target through the layers: a curve over the band of its baseline, and the numbers."""
+    """A chart and a table of one target over the layers, with its baseline; a note if it was not measured."""
     scores, unit = target.measure(measure), _UNITS[measure]
     summary = f"first above: {scores.first or 'none'}; highest: {scores.best or 'none'}"
     parts: tuple[Part, ...] = (Note(f"{next(iter(scores.layers.values())).note}."),)
@@ -193,6 +193,6 @@ def _colourings(result: RepresentationsResult, rows: pl.DataFrame) -> Iterator[C
 
 
 def _flag_colouring(name: str, flags: pl.DataFrame) -> Colouring:
-    """A colouring by columns of true and false: each point has the names of those that hold."""
+    """A colouring by Boolean columns: each point has the names of its true columns."""
     values = (tuple(key for key, holds in row.items() if holds) for row in flags.iter_rows(named=True))
     return Colouring(name, tuple(values))

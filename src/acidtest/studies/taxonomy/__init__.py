@@ -1,4 +1,4 @@
-"""The composition of an annotated set of pairs (Joshi et al. 2020, section 3.2): its categories by label and genre."""
+"""Statistics of an annotated set of pairs (Joshi et al. 2020, section 3.2): categories by label and genre."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ Counts = npt.NDArray[np.int_]
 Groups = npt.NDArray[np.generic]
 
 PUBLISHED = "taxinli statistics"
-"""The suite under which the paper's numbers about its data set are kept."""
+"""The suite name under which the paper's statistics of its data set are stored."""
 
 _UNDEFINED = "one of the two holds of no pair, or of every pair"
 _FEWEST = 5
-"""Pairs that must be expected to have both categories for phi to have an interval."""
+"""Phi has an interval only if at least this many pairs are expected to have both categories."""
 _COLUMNS = ("label", "group", "genre", "annotated_label", *NEUTRAL_FEATURES)
 
 
 @dataclass(frozen=True)
 class CategoryCounts:
-    """The pairs of one category: how many, of which labels, and what share of each genre's pairs.
+    """Counts of the pairs with one category, by label, and their share of all pairs and of each genre.
 
-    ``alone`` counts pairs that have no other category.
+    ``alone`` counts pairs without any other category.
     """
 
     pairs: int
@@ -54,9 +54,9 @@ class CategoryCounts:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Phi of two categories, the correlation of two columns of 0 and 1; ``genres`` counts pairs that have both.
+    """Phi of two categories, the correlation of two columns of 0 and 1; ``both`` and ``genres`` count pairs with both.
 
-    ``clear``: Bonferroni's interval for all pairs of categories leaves 0 out.
+    ``clear`` is true if the interval, with Bonferroni's correction over all pairs of categories, excludes 0.
     """
 
     first: str
@@ -69,7 +69,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class PublishedStatistic:
-    """A number of the paper about its data set, with a note on it, and what these pairs have (``here``)."""
+    """A statistic that the paper reports on its data set, and the value for these pairs (``here``)."""
 
     by: str
     value: float
@@ -83,9 +83,9 @@ class TaxonomyResult:
     """The statistics of an annotated set of pairs.
 
     ``distribution`` counts pairs by their number of categories; ``features`` are shares of neutral pairs with the same
-    topic, subject and object. ``inference`` says how often the annotators' own label is gold, None where the file does
-    not have it, and ``judged`` the same without neutral pairs, of which annotators were told that they are neutral.
-    ``overlaps`` counts pairs that other files have, too, and ``development`` those in the released overlap with
+    topic, subject and object. ``inference`` is the share of pairs whose annotators' own label is gold, None if the file
+    has no such labels; ``judged`` is the same without neutral pairs, which annotators were told are neutral.
+    ``overlaps`` counts pairs that are also in other files, ``development`` those in the released overlap with
     MultiNLI's development sets. ``published`` is empty unless these are the paper's pairs.
     """
 
@@ -130,7 +130,7 @@ def taxonomy(
     marks = rows.select(names).fill_null(False).to_numpy().astype(np.bool_)
     groups = rows["group"].rank("dense").to_numpy()
     count = marks.sum(axis=1)
-    # The interval of a mean of counts stays within 0 and their maximum, as that of a share of the maximum does.
+    # Computed as a share of the maximum, so that the interval of the mean stays between 0 and the maximum.
     share, most = rate(count / len(names), groups=groups), len(names)
     others = others or {}
     texts = _pair_digests(pairs) if others else np.zeros(0, dtype=np.uint64)
@@ -154,7 +154,7 @@ def taxonomy(
             for name in NEUTRAL_FEATURES
             if name in rows
         },
-        # A pair without a label of its annotators counts as wrong.
+        # A pair without an annotators' label counts as wrong.
         inference=_share(rows, right, "no such pair") if has_labels else None,
         judged=_share(rows.filter(~neutral), right, "no such pair") if has_labels else None,
         overlaps=overlaps,
@@ -165,7 +165,7 @@ def taxonomy(
 
 
 def comparable_numbers(result: TaxonomyResult) -> dict[str, float]:
-    """The numbers that the paper gives of its own data, under the names they are published by."""
+    """The statistics of these pairs that the paper reports on its own data, keyed as in the published table."""
     numbers: dict[str, float] = {
         "statistic=pairs": result.pairs,
         "statistic=categories per pair": result.per_pair.value,
@@ -189,7 +189,7 @@ def comparable_numbers(result: TaxonomyResult) -> dict[str, float]:
 
 
 def _share(rows: pl.DataFrame, holds: pl.Expr, none: str) -> Estimate:
-    """Share of rows of which something holds; ``none`` is the note where there are no rows."""
+    """Share of rows for which the expression holds; NaN with the note ``none`` if there are no rows."""
     if not rows.height:
         return Estimate(nan, note=none)
     flags = rows.select(holds.fill_null(False)).to_series().to_numpy()
@@ -197,7 +197,7 @@ def _share(rows: pl.DataFrame, holds: pl.Expr, none: str) -> Estimate:
 
 
 def _count_values(column: pl.Series, first: Sequence[str] = ()) -> dict[str, int]:
-    """How often each value occurs: those of ``first`` in their order, then the most frequent."""
+    """Counts of each value: those in ``first`` in that order, then the others by frequency."""
     counts = dict(column.drop_nulls().value_counts().sort("count", column.name, descending=[True, False]).iter_rows())
     order = [*(name for name in first if name in counts), *(name for name in counts if name not in first)]
     return {str(name): int(counts[name]) for name in order}
@@ -234,7 +234,7 @@ def _correlations(rows: pl.DataFrame, names: Sequence[str], marks: Flags, groups
 
 
 def _phi_estimate(resampled: Replicates, columns: Floats, *, confidence: float = 0.95) -> Estimate:
-    """Phi with its interval; no interval where too few pairs are expected to have both categories."""
+    """Phi with its interval; without one if too few pairs are expected to have both categories."""
     phi = jackknifed(resampled, undefined=_UNDEFINED, best="they hold of the same pairs", confidence=confidence)
     n, first, second, _ = columns.sum(axis=0)
     expected = first * second / max(n, 1)
@@ -245,7 +245,7 @@ def _phi_estimate(resampled: Replicates, columns: Floats, *, confidence: float =
 
 
 def _phi(sums: Floats) -> Floats:
-    """The correlation of two columns of 0 and 1, given rows of their number and sums; NaN where one is constant."""
+    """Phi from rows of n and the sums of the first column, the second and their product; NaN if one is constant."""
     n, first, second, both = sums.T
     spread = first * (n - first) * second * (n - second)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -258,7 +258,7 @@ def _pair_digests(suite: Suite) -> npt.NDArray[np.uint64]:
 
 
 def _published_statistics(suite: Suite, result: TaxonomyResult) -> tuple[PublishedStatistic, ...]:
-    """The paper's numbers beside those of the pairs, where they are all of the paper's."""
+    """The paper's statistics with those of these pairs; empty unless they are all of the paper's pairs."""
     table = packaged_table("published/taxonomy.tsv").filter(pl.col("suite") == PUBLISHED)
     whole = float(table.row(by_predicate=pl.col("by") == "statistic=pairs", named=True)["value"])
     if suite.name != "taxinli" or suite.card.rows != whole:

@@ -1,4 +1,4 @@
-"""Annotated pairs as a document: table 2 and figures 3 and 4 of Joshi et al. (2020); and the taxonomy itself."""
+"""Renders statistics of annotated pairs (table 2, figures 3 and 4 of Joshi et al. 2020) and the taxonomy itself."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from acidtest.text.category_rules import PREFIX, rule_descriptions
 from acidtest.text.taxonomy import NEUTRAL_FEATURES, Node, members, node, path
 
 STRONGEST = 6
-"""Correlations shown of each sign."""
+"""Number of correlations shown of each sign."""
 
 
 def document(result: TaxonomyResult) -> Document:
-    """Categories, correlations, genres and neutral pairs of an annotated set, and the paper's numbers beside them."""
+    """A document of categories, correlations, genres and neutral pairs of a set, next to the paper's numbers."""
     labels = ", ".join(f"{count:,} {label}" for label, count in result.labels.items())
     mean = f"{result.per_pair.value:.2f} categories per pair" if result.per_pair.known else "no categories"
     return Document(
@@ -64,7 +64,7 @@ def _sections(result: TaxonomyResult) -> Iterator[Section]:
 
 
 def _facts(result: TaxonomyResult) -> Iterator[str]:
-    """Categories per pair, cautions, how often the annotators' own label is gold, and pairs of other files."""
+    """Sentences on categories per pair, cautions, the annotators' own labels, and overlaps with other files."""
     mean = result.per_pair
     interval = f" ({mean.low:.2f}–{mean.high:.2f})" if mean.low == mean.low else ""
     none, one, two = (result.distribution.get(number, 0) for number in range(3))
@@ -101,7 +101,7 @@ def _category_parts(result: TaxonomyResult) -> Iterator[Part]:
 
 
 def _correlation_parts(result: TaxonomyResult) -> Iterator[Part]:
-    """The strongest correlations that are clear of 0, positive ones first; and all of them, as figure 4 has them."""
+    """The strongest correlations that are clear of 0, positive ones first, and the matrix of all, as in figure 4."""
     clear = sorted((pair for pair in result.correlations if pair.clear), key=lambda pair: -pair.phi.value)
     strongest = [pair for pair in clear if pair.phi.value > 0][:STRONGEST]
     strongest += [pair for pair in clear if pair.phi.value < 0][-STRONGEST:]
@@ -155,7 +155,7 @@ def _neutral_table(result: TaxonomyResult) -> Table:
 
 
 def _published_tables(result: TaxonomyResult) -> Iterator[Table]:
-    """The paper's numbers, in a table for counts, one for means and one for shares."""
+    """Tables of the paper's counts, means and shares, next to ours."""
     rows: dict[Unit, list[Row]] = {"count": [], "number": [], "percent": []}
     for number in result.published:
         is_share = "accuracy" in number.by or "statistic=share" in number.by
@@ -171,7 +171,7 @@ def _published_tables(result: TaxonomyResult) -> Iterator[Table]:
 
 
 def definition(name: str) -> str:
-    """The meaning of a category, or what rules look for to propose it; nothing for one of a user's own."""
+    """The definition of a category, or of the rule that proposes it; empty for a user's own category."""
     rule = rule_descriptions().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
     if rule:
         return f"Proposed by rules: {rule}"
@@ -182,7 +182,7 @@ def definition(name: str) -> str:
 
 
 def _heading(name: str) -> str:
-    """The groups of the taxonomy around a category; nothing for one of a user's own."""
+    """The groups of the taxonomy that contain a category, outermost first; empty for a user's own category."""
     try:
         return " › ".join(path(name))
     except UnknownNameError:
@@ -190,7 +190,7 @@ def _heading(name: str) -> str:
 
 
 def taxonomy_document(nodes: Sequence[Node]) -> Document:
-    """The taxonomy with its definitions; or one group, category or feature of it with examples."""
+    """A document of all given nodes with definitions, or of a single node with examples."""
     if len(nodes) == 1:
         return _node_document(nodes[0])
     rows = tuple(
@@ -214,7 +214,7 @@ def taxonomy_document(nodes: Sequence[Node]) -> Document:
 
 
 def _node_document(place: Node) -> Document:
-    """One place of the tree: its definition, its examples, and similar categories of other schemes."""
+    """A document of one node: its definition, its examples, and similar categories of other schemes."""
     column = f"column {place.column} of the published file" if place.column else ""
     where = " · ".join(filter(None, (" › ".join(path(place.name)), column)))
     parts: list[Part] = [Note(where, quiet=True)] if where else []
