@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import re
@@ -20,6 +21,7 @@ from acidtest.cli.options import KNOWN_VARIABLES, OPEN, complain, echo, has_vari
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
 from acidtest.core.logs import log
+from acidtest.core.registry import module_source
 from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested, variable_name
 from acidtest.core.study import GROUPS, STUDIES
 from acidtest.version import __version__
@@ -82,8 +84,11 @@ def command_group(name: str) -> str:
     return COMMANDS.get(name) or STUDIES[name].group
 
 
-def command(names: Sequence[str] | None = None) -> TyperGroup:
-    """The program with some of its commands, or all; every option is also an ``ACIDTEST_*`` variable."""
+def command(names: Sequence[str] | None = None, *, stubs: bool = False) -> TyperGroup:
+    """The program with some of its commands, or all; every option is also an ``ACIDTEST_*`` variable.
+
+    Commands that are ``stubs`` have a docstring only, which is all that the help of the program shows of them.
+    """
     app = typer.Typer(
         name="acidtest",
         cls=Program,
@@ -97,7 +102,8 @@ def command(names: Sequence[str] | None = None) -> TyperGroup:
     app.callback(invoke_without_command=True)(_root)
     for name in command_names() if names is None else names:
         settings = OPEN if name in (*OPEN_COMMANDS, *_OPEN_TRAINING) else {}
-        app.command(name, context_settings={**settings, **_HELP})(read_command(_command_function(name)))
+        function = _stub(name) if stubs else read_command(_command_function(name))
+        app.command(name, context_settings={**settings, **_HELP})(function)
     group = typer.main.get_group(app)
     for sub in group.commands.values():
         sub.invoke = partial(_invoke_unless_refused, sub.invoke)  # type: ignore[method-assign]
@@ -110,12 +116,31 @@ def command(names: Sequence[str] | None = None) -> TyperGroup:
 def _command_function(name: str) -> Callable[..., Any]:
     """The function of a command: from its module, or made from the signature of a study."""
     if name in COMMANDS:
-        module = importlib.import_module(f"acidtest.cli.{_SHARED_MODULES.get(name, name)}")
+        module = importlib.import_module(_command_module(name))
         function: Callable[..., Any] = getattr(module, name)
         return function
     from acidtest.cli.study_commands import study_command
 
     return study_command(STUDIES[name])
+
+
+def _stub(name: str) -> Callable[[], None]:
+    """A function with the docstring of a command, which is read from its source where that saves importing it."""
+
+    def stub() -> None:
+        pass
+
+    if name in COMMANDS:
+        tree = ast.parse(module_source(_command_module(name)))
+        functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+        stub.__doc__ = ast.get_docstring(next(functions))
+    else:
+        stub.__doc__ = STUDIES[name].summary
+    return stub
+
+
+def _command_module(name: str) -> str:
+    return f"acidtest.cli.{_SHARED_MODULES.get(name, name)}"
 
 
 def _root(
@@ -193,7 +218,10 @@ def _invoke(words: list[str]) -> int:
     name = next((word for word in words if not word.startswith("-")), None)
     known = name is not None and (name in COMMANDS or _is_study(name))
     settings_given = Path(os.environ.get(CONFIG, FILE)).is_file() or has_variables()
-    group = command([name] if name and known and not settings_given else None)
+    if not settings_given and name is None and {"-h", "--help"} & set(words):
+        group = command(stubs=True)
+    else:
+        group = command([name] if name and known and not settings_given else None)
     needs_settings = settings_given and not {"-h", "--help", "--version"} & set(words)
     settings = _settings(group, words[0]) if needs_settings else {}
     result = group.main(args=words, prog_name="acidtest", standalone_mode=False, default_map=settings)

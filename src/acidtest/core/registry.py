@@ -103,7 +103,7 @@ class Registry(Generic[T]):
         for home in self._homes:
             importlib.import_module(home)
             for module in pkgutil.iter_modules(_folders(home), f"{home}."):
-                if not word or word in _source(module.name):
+                if not word or word in module_source(module.name):
                     self._import(module.name)
         import_local_files()
         for point in importlib.metadata.entry_points(group=self._entry_points):
@@ -114,7 +114,7 @@ class Registry(Generic[T]):
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
 
 
-def _source(name: str) -> str:
+def module_source(name: str) -> str:
     """The source of a module, or of the ``__init__`` of a package, read without importing it."""
     spec = importlib.util.find_spec(name)
     loader = spec and spec.loader

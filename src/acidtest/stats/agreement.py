@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import rate
@@ -42,6 +41,8 @@ def cohen_kappa(first: Sequence[str] | Names, second: Sequence[str] | Names, *, 
     the jackknife's over these. NaN with a note if there are no things, or if both people gave all of them the same
     category, so that chance alone agrees.
     """
+    from scipy.special import ndtri
+
     n = len(first)
     if n == 0:
         return Estimate(math.nan, note="nothing that both decided on")

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr, stdtrit
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import rate
@@ -77,6 +76,8 @@ def trend(values: Values, steps: npt.ArrayLike, clusterings: Clusterings, *, uni
     clusterings and its distribution t. The interval contains the slopes that the test would not reject. No rows,
     one step, one cluster or rows that all agree: no p, with a note.
     """
+    from scipy.special import stdtrit
+
     value, step = np.asarray(values, dtype=np.float64), np.asarray(steps, dtype=np.float64)
     name = f"Cochran–Armitage, variance robust to {unit}"
     note = ""
@@ -118,6 +119,8 @@ def weighted_difference(
     that it would have with one more right and one more wrong cluster (after Agresti and Caffo 2000). NaN with a note
     if a cell has no rows.
     """
+    from scipy.special import stdtrit
+
     value, cell = np.asarray(values, dtype=np.float64), np.asarray(cells, dtype=np.int64)
     name = "t test, variance robust to clusters"
     weight, counts = np.asarray(weights, dtype=np.float64), np.bincount(cell, minlength=len(weights))
@@ -168,6 +171,8 @@ def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: 
     would have alone, so that 0 and 1 are not taken as certain, but is too short on one side where the two shares are
     highly correlated; there the t interval on the contributions of groups is the wider one.
     """
+    from scipy.special import stdtrit
+
     shares = [side.estimate(groups, strata) for side in (first, second)]
     one, two = _GroupShare.of(first, groups), _GroupShare.of(second, groups)
     n, count = sum(share.n for share in shares), int(((one.counted > 0) | (two.counted > 0)).sum())
@@ -251,6 +256,8 @@ def _product(one: Floats, two: Floats, codes: Codes) -> float:
 
 def _p(value: float, variance: float, degrees: int) -> float:
     """The two-sided p-value of Student's t."""
+    from scipy.special import stdtr
+
     return max(2 * float(stdtr(degrees, -abs(value) / math.sqrt(variance))), _LEAST_P) if variance > 0 else math.nan
 
 

@@ -18,7 +18,6 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc, ndtri, xlogy
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.estimate import Estimate
@@ -136,6 +135,8 @@ def conditional_association(tables: Sequence[Crosstab], test: str = "g") -> Asso
     There is no Yates' correction for sums. Strata that cannot be tested add nothing. G replaces Fisher's
     test, which has no such sum.
     """
+    from scipy.special import chdtrc
+
     kind = "pearson" if test == "pearson" else "g"
     parts = [association(table, kind, yates=False) for table in tables]
     tested = [part for part in parts if not math.isnan(part.p)]
@@ -180,6 +181,8 @@ def permutation_p(rows: Values, columns: Values, clusters: Values, *, rng: Rng, 
 
 def odds_ratio(counts: Values) -> Estimate:
     """The odds ratio of a 2 × 2 table with Woolf's interval; a half is added to every cell when one is empty."""
+    from scipy.special import ndtri
+
     cells = np.asarray(counts, dtype=np.float64)
     n = int(cells.sum())
     if cells.shape != (2, 2) or not (cells.any(axis=0).all() and cells.any(axis=1).all()):
@@ -286,6 +289,8 @@ def _fisher(counts: Counts, rng: Rng, draws: int) -> tuple[float, str]:
 
 def _likelihood_ratios(tables: Floats) -> Floats:
     """G of many tables, uncorrected: sums of x log x over cells, less those over margins."""
+    from scipy.special import xlogy
+
     cells = xlogy(tables, tables).sum(axis=(1, 2))
     down, across, total = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     margins = xlogy(down, down).sum(axis=1) + xlogy(across, across).sum(axis=1)

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv, expit, log_ndtr, logit, ndtri, stdtrit
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.resampling import (
@@ -60,6 +59,8 @@ def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
 
 def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
     """The exact interval for a rate of independent rows: coverage is at least ``confidence``; NaN without rows."""
+    from scipy.special import betaincinv
+
     if n == 0:
         return Interval(math.nan, math.nan, "Clopper–Pearson")
     tail = (1 - confidence) / 2
@@ -193,6 +194,8 @@ class StratifiedRate:
 
     def _above(self, rates: Floats, z: float) -> float:
         """Distance to the upper end, given the rate in each stratum."""
+        from scipy.special import log_ndtr
+
         if not self.n:
             return math.nan
         room = float(self.shares @ (1 - rates))
@@ -279,11 +282,15 @@ def _hybrid(reaches: Sequence[tuple[float, float, float]]) -> tuple[float, float
 
 
 def _quantile(confidence: float) -> float:
+    from scipy.special import ndtri
+
     return float(-ndtri((1 - confidence) / 2))
 
 
 def _t_interval(totals: Totals, bounds: tuple[float, float]) -> Interval:
     """A t interval around the row mean, on the logit scale between the bounds if these are finite."""
+    from scipy.special import expit, logit, stdtrit
+
     deviation = spread(totals)
     half_width = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance)
     low, high = bounds

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit, stdtrit
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.resampling import Labels
@@ -36,13 +35,20 @@ class IntervalScale:
 FISHER = IntervalScale("Fisher's scale", math.atanh, math.tanh, lambda value: 1 / (1 - value**2), (-1.0, 1.0))
 """For coefficients of agreement, from -1 to 1."""
 
-LOGIT = IntervalScale(
-    "the logit scale",
-    lambda value: float(logit(value)),
-    lambda value: float(expit(value)),
-    lambda value: 1 / (value * (1 - value)),
-    (0.0, 1.0),
-)
+
+def _logit(value: float) -> float:
+    from scipy.special import logit
+
+    return float(logit(value))
+
+
+def _expit(value: float) -> float:
+    from scipy.special import expit
+
+    return float(expit(value))
+
+
+LOGIT = IntervalScale("the logit scale", _logit, _expit, lambda value: 1 / (value * (1 - value)), (0.0, 1.0))
 """For shares."""
 
 
@@ -82,6 +88,8 @@ def jackknifed(
     confidence: float = 0.95,
 ) -> Estimate:
     """The statistic with its interval; ``undefined`` is the note where it is NaN, ``best`` says what a 1 means."""
+    from scipy.special import stdtrit
+
     value, n, groups = replicated.value, replicated.rows, replicated.groups
     unit = "rows" if groups == n else "groups"
     if math.isnan(value):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import stdtrit
 
 from acidtest.stats.resampling import Labels, Values, column, group_totals, spread, weighted_sides
 
@@ -112,5 +111,7 @@ def detectable_unpaired_difference(
 
 
 def _quantiles(degrees: float, power: float) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
     degrees = min(degrees, _NORMAL)
     return float(stdtrit(degrees, 1 - ALPHA / 2)), float(stdtrit(degrees, power))

@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, expit, log_expit, logit, ndtr
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
@@ -65,6 +64,8 @@ class Fit:
 
 def two_sided(coefficients: Floats, errors: Floats) -> Floats:
     """Wald's p-values, two-sided: each coefficient over its standard error, compared with a standard normal."""
+    from scipy.special import ndtr
+
     return np.asarray(2 * ndtr(-np.abs(coefficients / errors)), dtype=np.float64)
 
 
@@ -74,6 +75,8 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
     If a combination of columns separates the outcomes, the coefficients of those have no finite estimate; the others
     are estimated from the rows that it leaves undecided, which is the limit of maximum likelihood.
     """
+    from scipy.special import expit, logit
+
     names, matrix, right = _table(columns, outcome)
     codes = np.arange(right.size) if groups is None else np.asarray(groups)
     dropped = {} if len(np.unique(right)) == 2 else dict.fromkeys(names, _one_outcome(right))
@@ -201,6 +204,8 @@ def _table(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike) -> tupl
 
 def _newton(design: Floats, right: Floats) -> tuple[Floats, Floats, bool]:
     """Coefficients, their covariance, and whether Newton's method converged; steps are halved until they go uphill."""
+    from scipy.special import expit
+
     now = np.zeros(design.shape[1])
     height = _log_likelihood(design @ now, right)
     converged = False
@@ -225,6 +230,8 @@ def _newton(design: Floats, right: Floats) -> tuple[Floats, Floats, bool]:
 
 
 def _log_likelihood(odds: Floats, right: Floats) -> float:
+    from scipy.special import log_expit
+
     return float(np.where(right == 1, log_expit(odds), log_expit(-odds)).sum())
 
 
@@ -366,6 +373,8 @@ def network(categories: Mapping[str, Flags], right: Flags, prior: Prior | None =
 
 
 def _estimate(value: float, variance: float, n: int) -> Estimate:
+    from scipy.special import betaincinv
+
     value = min(max(value, 0.0), 1.0)
     rows = value * (1 - value) / variance - 1 if variance > 0 else 0.0
     if rows <= 0:

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.special import ndtr, ndtri, stdtrit
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.signedinteger[Any]]
@@ -258,6 +257,8 @@ def binary(values: Numbers) -> bool:
 
 def _levels(totals: Totals, means: Floats, *, kind: Kind) -> Floats:
     """The quantiles of the resampled means at which the interval ends."""
+    from scipy.special import ndtr, ndtri, stdtrit
+
     plain = np.array([0.025, 0.975])
     if kind == "percentile":
         return plain

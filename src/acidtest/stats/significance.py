@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, ndtr
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.stats.intervals import StratifiedRate, combined_reach
@@ -83,6 +82,8 @@ def mcnemar(first: Values, second: Values, *, mid_p: bool = False) -> Test:
     ``mid_p`` gives the observed outcome half its probability (Fagerland, Lydersen and Laake 2013): less
     conservative, no longer exact.
     """
+    from scipy.special import bdtr
+
     values = paired_columns(first, second)
     if not (binary(values[0]) and binary(values[1])):
         raise ValueError("McNemar's test takes right (1) and wrong (0) only; use paired_permutation")
@@ -197,6 +198,8 @@ def combination_test(parts: Sequence[tuple[float, StratifiedRate]]) -> Test:
     p is one minus the confidence at which the interval of ``combination`` would just reach 0, found by bisection;
     never below 1e-15.
     """
+    from scipy.special import ndtr
+
     name = "inverted MOVER interval"
     n = sum(rate.n for _, rate in parts)
     value = sum(coefficient * rate.value for coefficient, rate in parts)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.special import betainc
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.streams import compact_frame
@@ -284,6 +283,8 @@ def _test_items(items: ItemCounts, effect: float) -> tuple[Codes, Codes, npt.NDA
     The tail is the chance of at least that count if each sentence had the label with its overall share. Nothing is
     tested if there are fewer than two labels.
     """
+    from scipy.special import betainc
+
     kept, labels = np.flatnonzero(items.counts.sum(axis=1) >= LEAST), np.flatnonzero(items.totals)
     if len(labels) < 2:
         kept, labels = kept[:0], labels[:0]

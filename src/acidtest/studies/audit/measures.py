@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.special import chdtrc
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
@@ -220,6 +219,8 @@ def label_test(values: Floats, labels: Codes, groups: Codes) -> tuple[float, str
     Each group's contribution to the score is one observation, so rows of a group may depend on each other in any way.
     The variance is that under the null hypothesis, which keeps the error rate correct with few groups.
     """
+    from scipy.special import chdtrc
+
     kinds, codes = np.unique(labels, return_inverse=True)
     count = int(groups.max(initial=-1)) + 1
     if len(kinds) < 2:
@@ -283,6 +284,8 @@ def _effect(counts: Floats, sums: Floats, squares: Floats) -> tuple[float, float
 
 def _association(table: list[list[int]]) -> tuple[float, float]:
     """Cramér's V and p of Pearson's chi-square test; NaN for a table of one column."""
+    from scipy.special import chdtrc
+
     counts = np.array(table, dtype=np.float64)
     rows, columns = counts.shape
     if columns < 2:
