@@ -198,7 +198,7 @@ def test_an_import_that_fails_at_the_end_can_be_done_again(
 ) -> None:
     path = write_lines(tmp_path / "a.jsonl", line())
     with monkeypatch.context() as patch:
-        patch.setattr("acidtest.annotate.state.ProjectState._follow_answer", lambda *_: 1 / 0)
+        patch.setattr("acidtest.annotate.state.ProjectState._apply_answer", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             import_annotations(path, store=store_url, questionnaire="breaking-nli")
     with pytest.raises(AcidtestError, match="no questionnaire is given"):
