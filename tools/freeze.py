@@ -50,7 +50,7 @@ ROWS = 60
 Record = tuple[str, Any]
 Options = dict[str, Any]
 
-VOLATILE = {"acidtest", "finished", "pairs_per_s", "seconds", "started", "timings", "usage", "versions"}
+VOLATILE = {"acidtest", "finished", "pairs_per_s", "request", "seconds", "started", "timings", "usage", "versions"}
 PROSE = {
     "about", "can", "cannot", "caution", "definition", "differs", "evidence", "findings", "looks_for", "method",
     "note", "notes", "prior_told", "question", "reason", "refused", "summary", "text", "title", "told", "verdict",
