@@ -77,3 +77,24 @@ def test_a_run_without_a_folder_is_found_among_the_runs(pairs: Path, monkeypatch
     again = acidtest.run("baseline:overlap", ["pairs.tsv"])
     assert again.folder == first.folder
     assert not again.fresh
+
+
+def test_a_broken_run_of_the_same_model_elsewhere_does_not_stop_another(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(pairs.parent)
+    broken = Path("acidtest-runs", "baseline-overlap-broken")
+    broken.mkdir(parents=True)
+    (broken / "run.json").write_text("{", encoding="utf-8")
+    (broken / "report.html").write_text("", encoding="utf-8")
+    assert acidtest.run("baseline:overlap", ["pairs.tsv"]).fresh
+
+
+def test_files_in_a_list_and_beside_a_file_count(pairs: Path) -> None:
+    other = pairs.with_name("other.tsv")
+    other.write_text("old", encoding="utf-8")
+    battery = batteries.Battery(["lexical"], arguments={"train": f"{pairs},{other}"})
+    before = battery.stamp
+    other.write_text("newer", encoding="utf-8")
+    assert batteries.Battery(["lexical"], arguments={"train": f"{pairs},{other}"}).stamp != before
+    assert batteries.Battery([str(pairs)]).stamp != ""

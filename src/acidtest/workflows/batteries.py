@@ -234,7 +234,7 @@ class Battery:
     def stamp(self) -> str:
         """Text that changes whenever the suites may have changed, computed without making them; empty if it cannot be.
 
-        It includes path, size and date of every file that is read and of all files of acidtest.
+        It includes path, size and date of every file that is named, of those beside it and of all files of acidtest.
         """
         from importlib.util import find_spec
 
@@ -245,10 +245,14 @@ class Battery:
         names = resolve_names([str(name) for name in self.wanted])
         if any(name in SUITES and not SUITES[name].make.__module__.startswith("acidtest.") for name in names):
             return ""
-        paths = [Path(str(part)) for part in (self.source, *names, *(self.arguments or {}).values()) if part]
-        if any(path.is_dir() for path in paths):
+        values = [part for value in (self.arguments or {}).values() for part in (str(value), *str(value).split(","))]
+        paths = [Path(str(part)) for part in (self.source, *names, *values) if part]
+        # A folder or a file of templates may name other files.
+        if any(path.is_dir() or (path.suffix == ".toml" and path.is_file()) for path in paths):
             return ""
-        files = [_file_stamp(path) for path in paths if path.is_file()]
+        # Some layouts are read with the files beside them, so these count too.
+        folders = {path.absolute().parent for path in paths if path.is_file()}
+        files = sorted(_file_stamp(path) for folder in folders for path in folder.iterdir() if path.is_file())
         variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
         request = (names, str(self.source), self.limit, self.seed, self.arguments, self.reading, variables)
         return repr((request, files, _program_stamp()))

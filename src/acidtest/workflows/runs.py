@@ -138,7 +138,12 @@ def find_finished(request: str, folders: Iterable[Path], *, page: bool = True) -
     for folder in folders:
         # ``>= page``: the report must be there only if a page is asked for.
         if request and (folder / HEADER).is_file() and (folder / REPORT).is_file() >= page:
-            header = read_own_json(folder / HEADER, Header, SCHEMA)
+            try:
+                header = read_own_json(folder / HEADER, Header, SCHEMA)
+            except FileError as error:
+                # A broken run in another folder is no reason to stop; in the folder of this run it is refused later.
+                log.info("%s", error)
+                continue
             if header.request == request and header.model.fingerprint is not None:
                 log.info("this run was finished before (%s); --fresh redoes it", header.finished)
                 return finished_run(folder)
