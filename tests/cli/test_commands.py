@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.cli.app import main
+from acidtest.cli.app import command, command_entries, main
+from acidtest.core.study import STUDIES, study_entries
 from acidtest.version import __version__
 
 
@@ -229,6 +230,16 @@ def test_a_broken_settings_file_does_not_hide_the_help(capsys: pytest.CaptureFix
     (tmp_path / "acidtest.toml").write_text("seed =\n")
     assert "Usage: acidtest" in said(capsys, "--help")[0]
     assert "is not valid TOML" in said(capsys, "suites", status=2)[1]
+
+
+def test_the_help_lists_every_command_as_its_function_describes_it() -> None:
+    """The help is read from the source; this compares it with what the imported commands and studies say."""
+    commands, entries = command().commands, command_entries()
+    assert list(entries) == list(commands)
+    for name, sub in commands.items():
+        assert entries[name].summary == " ".join((sub.help or "").partition("\n\n")[0].split())
+    studies = {name: STUDIES[name].group for name in STUDIES if STUDIES[name].group}
+    assert {name: entry.group for name, entry in study_entries().items()} == studies
 
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
