@@ -17,12 +17,20 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from acidtest.cli.options import KNOWN_VARIABLES, OPEN, complain, echo, has_variables, read_command, suite_options
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
+from acidtest.cli.options import (
+    KNOWN_VARIABLES,
+    OPEN,
+    complain,
+    echo,
+    has_variables,
+    read_command,
+    suite_options,
+    variable_name,
+)
+from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, interrupt_normally
 from acidtest.core.logs import log
 from acidtest.core.registry import docstring_after, module_source
-from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested, variable_name
+from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested
 from acidtest.core.study import GROUPS, STUDIES, CommandEntry, study_entries
 from acidtest.version import __version__
 

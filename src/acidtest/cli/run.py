@@ -24,11 +24,11 @@ from acidtest.cli.options import (
     complain,
     echo,
     extra_arguments,
+    print_document,
     print_json,
     print_lines,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
-from acidtest.cli.study_commands import print_document
 from acidtest.core.logs import note
 from acidtest.render.terminal import paint
 from acidtest.workflows import evaluations, reporting

@@ -16,9 +16,8 @@ import polars as pl
 from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.files import replace_file, write_json
 from acidtest.core.labels import Collapse
-from acidtest.core.streams import sink_rows, visit_batches
 from acidtest.core.structured import read_own_json
-from acidtest.core.suite import COLUMNS, Card
+from acidtest.core.suite import COLUMNS, Card, sink_rows, visit_batches
 from acidtest.version import __version__
 
 SCHEMA = 1

@@ -12,8 +12,7 @@ import polars as pl
 from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import U64
 from acidtest.core.model import HasOptionalColumns, Model, Prepares
-from acidtest.core.streams import compact_frame, visit_batches
-from acidtest.core.suite import Suite, require_columns
+from acidtest.core.suite import Suite, compact_frame, require_columns, visit_batches
 from acidtest.io.rows import Rows, Spool
 
 ID = "_id"

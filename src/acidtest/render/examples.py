@@ -21,7 +21,7 @@ import polars as pl
 
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
-from acidtest.core.streams import compact_frame
+from acidtest.core.suite import compact_frame
 
 KEY = ("suite", "id", "premise", "hypothesis", "label")
 """Rows of several models are the same row when all of these columns are equal."""

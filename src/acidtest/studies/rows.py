@@ -20,8 +20,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, verdicts
 from acidtest.core.run import Run
-from acidtest.core.streams import compact_frame
-from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
+from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, compact_frame, list_values
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
 from acidtest.stats.significance import adjusted

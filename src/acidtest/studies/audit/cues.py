@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.estimate import Estimate
-from acidtest.core.streams import compact_frame
+from acidtest.core.suite import compact_frame
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch
 from acidtest.studies.audit.measures import counted_share
 from acidtest.text.misspelling import function_words

@@ -13,8 +13,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
-from acidtest.core.streams import stream_frame
-from acidtest.core.suite import Argument, Kind, Suite
+from acidtest.core.suite import Argument, Kind, Suite, stream_frame
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import derive_suite, source_pairs
 from acidtest.suites.stress import CITATION
