@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from acidtest.stats import resampling
-from acidtest.stats.clusters import Counted, share_difference, share_test
-from acidtest.stats.intervals import rate, unpaired_difference
+from acidtest.stats.clusters import share_difference, share_test
+from acidtest.stats.intervals import Counted, rate, unpaired_difference
 
 
 def side(*counts: tuple[str, int]) -> Counted:

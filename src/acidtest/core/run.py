@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.files import replace_file, write_json
 from acidtest.core.labels import Collapse
 from acidtest.core.structured import read_own_json
-from acidtest.core.suite import COLUMNS, Card, sink_rows, visit_batches
+from acidtest.core.suite import COLUMNS, CONTROL, Card, Kind, sink_rows, visit_batches
 from acidtest.version import __version__
 
 SCHEMA = 1
@@ -228,6 +229,30 @@ class Run:
             raise FileError(file.path, f"cannot be read: {error}") from error
         _check_columns(folder, header, schema)
         return cls(header, frame, file)
+
+
+@dataclass(frozen=True)
+class SuitePattern:
+    """Suites that a study is about, by name, by columns or by the kind of a column; controls never are.
+
+    ``names`` are globs of names without options; each of ``columns`` is a set of columns that suffices.
+    """
+
+    names: tuple[str, ...] = ()
+    columns: tuple[tuple[str, ...], ...] = ()
+    kinds: tuple[Kind, ...] = ()
+
+    def matches(self, name: str, card: Card) -> bool:
+        """Whether the study is about a suite."""
+        return not name.endswith(CONTROL) and (
+            any(fnmatchcase(name.partition(":")[0], glob) for glob in self.names)
+            or any(set(columns) <= set(card.columns) for columns in self.columns)
+            or any(kind in self.kinds for kind in card.columns.values())
+        )
+
+    def __call__(self, runs: Sequence[Run]) -> bool:
+        """Whether the study is about any suite of the runs."""
+        return any(self.matches(name, card) for run in runs for name, card in run.header.suites.items())
 
 
 def _check_columns(folder: Path, header: Header, schema: pl.Schema) -> None:

@@ -49,7 +49,10 @@ class Study:
     group: str
     """One of ``GROUPS``, or empty for a study whose command is written by hand."""
     applies: Callable[[Sequence[Run]], bool] | None = None
-    """Whether a report on the given runs includes this study; None means never."""
+    """Whether a report on the given runs adds this study, such as a ``SuitePattern``; None means never.
+
+    A report composes scores, comparison and contamination by code of their own.
+    """
 
     @property
     def summary(self) -> str:

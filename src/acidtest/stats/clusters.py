@@ -19,11 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.intervals import rate
+from acidtest.stats.intervals import Counted
 from acidtest.stats.resampling import Codes, Floats, Numbers, Values, blocks, generator, group_sums, numbered
 from acidtest.stats.significance import Test, flipped_signs
-
-Flags = npt.NDArray[np.bool_]
 
 _LEAST_P = 1e-15
 """The smallest p reported: no approximation is reliable further out."""
@@ -144,24 +142,6 @@ def weighted_difference(
     p = _p(total, variance, degrees)
     method = f"t with {degrees} degrees of freedom, variance robust to clusters"
     return Effect(Estimate(total, total - reach, total + reach, n, groups, method), name, p)
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The rows of one side: which count (denominator), and which of those are of the kind (numerator)."""
-
-    counted: Flags
-    of_kind: Flags
-
-    @property
-    def share(self) -> float:
-        """Rows of the kind among those that count; NaN when none counts."""
-        return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
-
-    def estimate(self, groups: Codes, strata: Codes) -> Estimate:
-        if not self.counted.any():
-            return Estimate(math.nan, note="no errors")
-        return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
 
 
 def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: Codes) -> Estimate:

@@ -20,9 +20,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.resampling import (
+    Codes,
     Floats,
     Interval,
     Kind,
@@ -40,6 +42,8 @@ from acidtest.stats.resampling import (
     spread,
     weighted_sides,
 )
+
+Flags = npt.NDArray[np.bool_]
 
 FEW_GROUPS = 30
 FEW_IN_A_STRATUM = 5
@@ -77,6 +81,25 @@ def rate(
     ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
     """
     return _mean(column(values), groups, strata, rng=generator(draws_seed), resamples=resamples)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The rows of one side: which count (denominator), and which of those are of the kind (numerator)."""
+
+    counted: Flags
+    of_kind: Flags
+
+    @property
+    def share(self) -> float:
+        """Rows of the kind among those that count; NaN when none counts."""
+        return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
+
+    def estimate(self, groups: Codes, strata: Codes) -> Estimate:
+        """The share with its interval."""
+        if not self.counted.any():
+            return Estimate(math.nan, note="no errors")
+        return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
 
 
 def difference(

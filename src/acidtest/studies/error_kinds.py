@@ -16,8 +16,8 @@ import numpy.typing as npt
 from acidtest.core.document import Cell, Column, PValue, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
-from acidtest.stats.clusters import Counted, share_difference, share_test
-from acidtest.stats.intervals import rate
+from acidtest.stats.clusters import share_difference, share_test
+from acidtest.stats.intervals import Counted, rate
 from acidtest.stats.resampling import Codes, taken
 from acidtest.stats.significance import holm
 from acidtest.studies.controls import AgainstControl, Pairing

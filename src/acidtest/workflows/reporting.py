@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from acidtest.studies.comparison import ComparisonResult, Contrast
     from acidtest.studies.contamination import ContaminationResult
 
-_COMPOSED = ("scores", "comparison", "contamination")
-"""Studies that a report adds by code of their own, not because they apply."""
-
 _LEADING = ("diagnosis", "overview")
 """Anchors of the sections of scores that stand before all others."""
 
@@ -85,7 +82,7 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     if leaks.models:
         sections.append(embed(STUDIES["contamination"].document(leaks), "contamination"))
     for study in STUDIES.mentioning("applies="):
-        if study.name not in _COMPOSED and study.applies and study.applies(runs):
+        if study.applies and study.applies(runs):
             try:
                 sections.append(embed(study.document(study.compute(runs)), study.name))
             except AcidtestError as error:

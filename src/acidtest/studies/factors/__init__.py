@@ -19,11 +19,10 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
-from acidtest.core.suite import CONTROL
 from acidtest.stats.intervals import difference
 from acidtest.stats.regression import Fit, Network, Prior, discriminant, logistic, network, two_sided
 from acidtest.stats.significance import holm
-from acidtest.studies.factors.variables import FactorRows, category_columns, load_factor_rows
+from acidtest.studies.factors.variables import WITH_CATEGORIES, FactorRows, load_factor_rows
 from acidtest.studies.rows import Flags, ScoredRows, runs_by_model
 
 _NORMAL = 1.959963984540054
@@ -103,12 +102,7 @@ class FactorsResult:
     schema: int = 1
 
 
-def _applies(runs: Sequence[Run]) -> bool:
-    cards = [card for run in runs for name, card in run.header.suites.items() if not name.endswith(CONTROL)]
-    return any(category_columns(card) for card in cards)
-
-
-@study(group="look into a run", applies=_applies)
+@study(group="look into a run", applies=WITH_CATEGORIES)
 def factors(
     runs: Annotated[Sequence[Run], "Run folders with a suite that has categories, such as taxinli."],
     *,

@@ -12,11 +12,11 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
-from acidtest.core.run import Run
+from acidtest.core.run import Run, SuitePattern
 from acidtest.core.suite import CATEGORY, CONTROL, Card
 from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, listed_flags, score_rows
 from acidtest.text.heuristics import words
-from acidtest.text.taxonomy import CATEGORIES, published_columns
+from acidtest.text.taxonomy import CATEGORIES, CATEGORY_COLUMNS, PUBLISHED_COLUMNS
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -28,6 +28,9 @@ CONFOUNDS = ("label", "overlap", "tokens")
 of words of each."""
 
 _MARKS = {**dict.fromkeys(("1", "true", "yes", "y"), 1.0), **dict.fromkeys(("0", "false", "no", "n"), 0.0)}
+
+WITH_CATEGORIES = SuitePattern(columns=tuple((name,) for name in (*CATEGORIES, *CATEGORY_COLUMNS)), kinds=("category",))
+"""The suites for which ``category_columns`` finds some."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +120,13 @@ def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
     published file. A list column stands for all the values in it.
     """
     if asked:
-        known = {ours: column for column, ours in published_columns().items() if column in card.columns}
+        known = {ours: column for column, ours in PUBLISHED_COLUMNS.items() if column in card.columns}
         columns = {known.get(name, name) if name not in card.columns else name: name for name in asked}
         return columns if all(column in card.columns for column in columns) else {}
     declared = {name: name for name, kind in card.columns.items() if kind == CATEGORY}
     if declared:
         return declared
-    by_name = {name: name for name in CATEGORIES}
-    by_name |= {column: ours for column, ours in published_columns().items() if ours in CATEGORIES}
+    by_name = {name: name for name in CATEGORIES} | CATEGORY_COLUMNS
     present = {column: ours for column, ours in by_name.items() if column in card.columns}
     return {column: ours for column, ours in present.items() if column == ours or ours not in present}
 

@@ -32,6 +32,7 @@ from acidtest.stats.significance import adjusted
 from acidtest.studies.lexical.knowledge import (
     FREQUENCY,
     FRESH,
+    LEXICAL,
     MEASURES,
     PUBLISHED,
     LexicalRows,
@@ -40,7 +41,6 @@ from acidtest.studies.lexical.knowledge import (
     WordKnowledge,
     accuracy_drop,
     adjust_tests,
-    holds_lexical,
     lexical_rows,
     measure,
     pair_key,
@@ -131,7 +131,7 @@ class LexicalResult:
     schema: int = 1
 
 
-@study(group="look into a run", applies=lambda runs: any(map(holds_lexical, runs)))
+@study(group="look into a run", applies=LEXICAL)
 def lexical(
     runs: Annotated[Sequence[Run], "Run folders with lexical suites or the published Breaking NLI."],
     *,

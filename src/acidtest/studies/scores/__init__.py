@@ -95,7 +95,7 @@ class ReadingSpan:
     """Accuracy at ``falls`` against that on the same pairs untouched; p is adjusted for the number of positions."""
 
 
-@study(applies=lambda runs: True)
+@study()
 def scores(runs: Annotated[Sequence[Run], "Run folders."]) -> ScoresResult:
     """Score runs: accuracy by label, category and factor, changes against untouched pairs, errors, and a diagnosis."""
     return ScoresResult({name: score_run(run) for name, run in zip(model_names(runs), runs, strict=True)})

@@ -13,7 +13,7 @@ from typing import Annotated
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
-from acidtest.core.run import Run
+from acidtest.core.run import Run, SuitePattern
 from acidtest.core.study import study
 from acidtest.core.suite import CONTROL, Card
 from acidtest.io.published import (
@@ -32,6 +32,7 @@ from acidtest.studies.rows import accuracy, breakdown, model_names, score_rows
 
 SCHEMA = 1
 PREFIX = "stress/"
+_STRESS_TESTS = SuitePattern((f"{PREFIX}*",))
 ANTONYMY, NUMERICAL = "stress/antonymy", "stress/numerical"
 NEGATION, SPELLING, LADDER = "stress/negation", "stress/spelling", "stress/ladder"
 ORIGINAL = "mnli"
@@ -105,10 +106,10 @@ def base_name(suite: str) -> str:
 
 
 def _stress_suites(run: Run) -> list[str]:
-    return [name for name in run.header.suites if name.startswith(PREFIX) and not name.endswith(CONTROL)]
+    return [name for name, card in run.header.suites.items() if _STRESS_TESTS.matches(name, card)]
 
 
-@study(group="look into a run", applies=lambda runs: any(map(_stress_suites, runs)))
+@study(group="look into a run", applies=_STRESS_TESTS)
 def stress(
     runs: Annotated[Sequence[Run], "Run folders with stress tests."],
     *,
