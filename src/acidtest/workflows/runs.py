@@ -162,8 +162,7 @@ def finished_run(folder: str | Path) -> Finished:
 
 
 def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
-    from acidtest.evaluate.answers import AnswerFile, model_key, predictions_frame
-    from acidtest.evaluate.plan import make_plan
+    from acidtest.evaluate.answers import AnswerFile, make_plan, model_key, predictions_frame
     from acidtest.evaluate.runner import TimeSpent, answer_memory, collect_answers, usage_summary
 
     model = job.model
