@@ -22,17 +22,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from acidtest.core.estimate import Estimate
+from acidtest.stats.bootstrap import Interval, Kind, bootstrap
 from acidtest.stats.resampling import (
     Floats,
-    Interval,
-    Kind,
     Labels,
     Numbers,
     Rng,
     Totals,
     Values,
     binary,
-    bootstrap,
     column,
     generator,
     group_totals,
@@ -76,7 +74,7 @@ def rate(
 
     ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
     """
-    return _mean(column(values), groups, strata, rng=generator(draws_seed), resamples=resamples)
+    return _mean(column(values), groups, strata, rng=draws_seed, resamples=resamples)
 
 
 def difference(
@@ -97,8 +95,7 @@ def difference(
     pair = paired_columns(first, second)
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
     totals = group_totals(pair[0] - pair[1], groups, strata=strata)
-    rng = generator(draws_seed)
-    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", rng=rng, resamples=resamples)
+    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", rng=draws_seed, resamples=resamples)
 
 
 def unpaired_difference(
@@ -235,7 +232,7 @@ def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> t
 
 
 def _mean(
-    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng, resamples: int
+    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng | int, resamples: int
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
     n = values.size
@@ -247,7 +244,9 @@ def _mean(
     return _estimate(totals, n=n, bounds=bounds, kind="accelerated", rng=rng, resamples=resamples)
 
 
-def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng, resamples: int) -> Estimate:
+def _estimate(
+    totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng | int, resamples: int
+) -> Estimate:
     """The mean over rows with the interval that suits the number of groups."""
     groups = totals.sums.size
     unit = "rows" if groups == n else "groups"

@@ -71,8 +71,9 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     from acidtest.studies.rows import model_names
     from acidtest.studies.scores import ScoresResult
     from acidtest.studies.scores.document import document as describe_scores
+    from acidtest.studies.stress import stress_of_scores
 
-    runs = [one.run for one in finished]
+    runs, scores = [one.run for one in finished], [one.scored.suites for one in finished]
     names = model_names(runs)
     base = describe_scores(
         ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
@@ -87,7 +88,10 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     for study in STUDIES.mentioning("applies="):
         if study.name not in _COMPOSED and study.applies and study.applies(runs):
             try:
-                sections.append(embed(study.document(study.compute(runs)), study.name))
+                # What stress tests show has been scored already.
+                is_scored = study.name == "stress"
+                result = stress_of_scores(runs, scores) if is_scored else study.compute(runs)
+                sections.append(embed(study.document(result), study.name))
             except AcidtestError as error:
                 sections.append(Section(study.name.capitalize(), (_error_note(error),), anchor=study.name))
     leading = [part for part in base.parts if _is_leading(part)]
