@@ -236,7 +236,8 @@ def _mean(
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
     n = values.size
-    if 0 < n == totals.sums.size and all(np.allclose(block.sizes, 1) for block in totals.blocks) and binary(values):
+    # Weights that are 1 but for rounding leave independent rows independent.
+    if 0 < n == totals.sums.size and (np.abs(totals.sizes - 1) <= 1e-5).all() and binary(values):
         successes = int(values.sum())
         interval = clopper_pearson(successes, n) if successes in (0, n) else wilson(successes, n)
         return Estimate(totals.value, interval.low, interval.high, n, n, interval.method)

@@ -108,7 +108,10 @@ def group_totals(
     if groups is None:
         return Totals(sums, sizes, pooled_strata(labels))
     codes = numbered(groups)
-    return Totals(group_sums(sums, codes), group_sums(sizes, codes), pooled_strata(_common_labels(labels, codes)))
+    totals, counts = group_sums(sums, codes), group_sums(sizes, codes)
+    if not labels.any():
+        return Totals(totals, counts, np.zeros(totals.size, dtype=np.int8))
+    return Totals(totals, counts, pooled_strata(_common_labels(labels, codes)))
 
 
 def group_sums(values: npt.NDArray[np.generic], codes: Codes) -> Numbers:
@@ -235,11 +238,13 @@ def pooled_strata(labels: npt.ArrayLike) -> Codes:
 def numbered(labels: npt.ArrayLike) -> Codes:
     """The rank of each label among the distinct labels, from 0; signed codes without gaps are returned unchanged."""
     values = np.asarray(labels)
-    largest_code = 4 * values.size
-    if values.dtype.kind not in "iu" or not values.size or int(values.min()) < 0 or int(values.max()) > largest_code:
+    if values.dtype.kind not in "iu" or not values.size:
+        return _ranks(values)
+    lowest, highest = int(values.min()), int(values.max())
+    if lowest < 0 or highest > 4 * values.size:
         return _ranks(values)
     # Small integers need no sorting, and there may be millions of groups.
-    present = np.zeros(int(values.max()) + 1, dtype=np.bool_)
+    present = np.zeros(highest + 1, dtype=np.bool_)
     for part in blocks(values.size):
         present[values[part]] = True
     if present.all() and values.dtype.kind == "i":
