@@ -16,6 +16,7 @@ from acidtest.stats.resampling import Floats, Labels, Rng, Totals, Values, colum
 
 Kind = Literal["percentile", "expanded", "accelerated"]
 
+# The first two numbers decide which draws are made in which order: another value changes every interval.
 # Drawing one multinomial count takes about as long as drawing this many groups one by one (measured).
 _COUNT_COST = 16
 # Complex numbers of 16 bytes drawn at a time: 2 MB, small enough for the cache.
@@ -102,7 +103,7 @@ def _resampled_means(kinds: Floats, counts: npt.NDArray[np.int64], rng: Rng, res
     strata = _by_stratum(kinds, counts)
     step = max(1, _CHUNK_CELLS // max(min(stratum.groups, _COUNT_COST * stratum.kinds.size) for stratum in strata))
     resampled = np.zeros(resamples, dtype=np.complex128)
-    batches = _batches(strata, most_groups=4 * _CHUNK_CELLS // step)
+    batches = _batches(strata, most_groups=_CHUNK_CELLS // step)
     for start in range(0, resamples, step):
         chunk = resampled[start : start + step]
         for batch in batches:
@@ -124,6 +125,8 @@ class _GroupKinds:
 
     def draw(self, rng: Rng, size: int) -> npt.NDArray[np.complex128]:
         """Totals of ``size`` resamples, each with as many groups as the stratum has, drawn with replacement."""
+        if self.kinds.size == 1:
+            return np.full(size, self.groups * self.kinds[0])
         drawn = rng.multinomial(self.groups, self.counts / self.groups, size=size)
         # As pairs of floats, since products of complex numbers take several threads, which cost more than they save.
         return (drawn @ self.kinds.view(np.float64).reshape(-1, 2)).view(np.complex128)[:, 0]
@@ -131,18 +134,22 @@ class _GroupKinds:
 
 @dataclass(frozen=True, slots=True)
 class _GroupBatch:
-    """The groups of successive strata, to be drawn one by one; stratum after stratum has this many groups."""
+    """Successive strata whose groups are drawn one by one: all their groups, and how many each stratum has."""
 
     members: npt.NDArray[np.complex128]
     groups: list[int]
 
     def draw(self, rng: Rng, size: int) -> npt.NDArray[np.complex128]:
-        """Totals of ``size`` resamples, each with as many groups as every stratum has, drawn with replacement."""
+        """Totals of ``size`` resamples, each with as many groups of every stratum as it has, with replacement."""
         ends = accumulate(self.groups)
         picks = [
             rng.integers(end - groups, end, size=(size, groups)) for groups, end in zip(self.groups, ends, strict=True)
         ]
-        return np.asarray(self.members.take(np.concatenate(picks, axis=1)).sum(axis=1))
+        places = picks[0] if len(picks) == 1 else np.concatenate(picks, axis=1)
+        members = self.members
+        if (members.imag == members.imag[0]).all():
+            return np.asarray(members.real.take(places).sum(axis=1) + 1j * members.imag.sum())
+        return np.asarray(members.take(places).sum(axis=1))
 
 
 def _batches(strata: Sequence[_GroupKinds], *, most_groups: int) -> list[_GroupKinds | _GroupBatch]:
