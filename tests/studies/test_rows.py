@@ -65,7 +65,7 @@ def test_accuracy_counts_rows() -> None:
 
 
 def test_recall_is_accuracy_within_a_gold_label() -> None:
-    found = metrics(rows())
+    found = metrics(rows(), accuracy(rows()), breakdown(rows(), ["label"]))
     recalls = {name: value.value for name, value in found.items() if name.startswith("recall")}
     assert recalls == {
         "recall entailment": 0.5,

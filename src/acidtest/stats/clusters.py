@@ -144,16 +144,16 @@ def weighted_difference(
     return Effect(Estimate(total, total - reach, total + reach, n, groups, method), name, p)
 
 
-def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: Codes) -> Estimate:
+def share_difference(first: Counted, second: Counted, shares: Sequence[Estimate], *, groups: Codes) -> Estimate:
     """Share on the first side minus share on the second, with its interval; rows of both sides are in the same order.
 
+    ``shares`` are the estimates of the two sides.
     Each end is the farther of two. MOVER with correlation (Zou and Donner 2008) lets each share keep the interval it
     would have alone, so that 0 and 1 are not taken as certain, but is too short on one side where the two shares are
     highly correlated; there the t interval on the contributions of groups is the wider one.
     """
     from scipy.special import stdtrit
 
-    shares = [side.estimate(groups, strata) for side in (first, second)]
     one, two = _GroupShare.of(first, groups), _GroupShare.of(second, groups)
     n, count = sum(share.n for share in shares), int(((one.counted > 0) | (two.counted > 0)).sum())
     if not (shares[0].known and shares[1].known):

@@ -23,18 +23,16 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
+from acidtest.stats.bootstrap import Interval, Kind, bootstrap
 from acidtest.stats.resampling import (
     Codes,
     Floats,
-    Interval,
-    Kind,
     Labels,
     Numbers,
     Rng,
     Totals,
     Values,
     binary,
-    bootstrap,
     column,
     generator,
     group_totals,
@@ -80,7 +78,7 @@ def rate(
 
     ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
     """
-    return _mean(column(values), groups, strata, rng=generator(draws_seed), resamples=resamples)
+    return _mean(column(values), groups, strata, rng=draws_seed, resamples=resamples)
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,7 @@ def difference(
     pair = paired_columns(first, second)
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
     totals = group_totals(pair[0] - pair[1], groups, strata=strata)
-    rng = generator(draws_seed)
-    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", rng=rng, resamples=resamples)
+    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", rng=draws_seed, resamples=resamples)
 
 
 def unpaired_difference(
@@ -258,11 +255,12 @@ def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> t
 
 
 def _mean(
-    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng, resamples: int
+    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng | int, resamples: int
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
     n = values.size
-    if 0 < n == totals.sums.size and all(np.allclose(block.sizes, 1) for block in totals.blocks) and binary(values):
+    # Weights that are 1 but for rounding leave independent rows independent.
+    if 0 < n == totals.sums.size and (np.abs(totals.sizes - 1) <= 1e-5).all() and binary(values):
         successes = int(values.sum())
         interval = clopper_pearson(successes, n) if successes in (0, n) else wilson(successes, n)
         return Estimate(totals.value, interval.low, interval.high, n, n, interval.method)
@@ -270,7 +268,9 @@ def _mean(
     return _estimate(totals, n=n, bounds=bounds, kind="accelerated", rng=rng, resamples=resamples)
 
 
-def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng, resamples: int) -> Estimate:
+def _estimate(
+    totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng | int, resamples: int
+) -> Estimate:
     """The mean over rows with the interval that suits the number of groups."""
     groups = totals.sums.size
     unit = "rows" if groups == n else "groups"

@@ -267,10 +267,12 @@ def spread(rows: ScoredRows, factor: str) -> Estimate:
     return Estimate(value, n=rows.height, groups=len(rates), method="standard deviation", note=note)
 
 
-def metrics(rows: ScoredRows) -> dict[str, Estimate]:
-    """Accuracy, recall of every gold label, how often each label is answered, group consistency, spread."""
-    values = {"accuracy": accuracy(rows)}
-    values |= {f"recall {label}": value for label, value in breakdown(rows, ["label"]).items()}
+def metrics(rows: ScoredRows, overall: Estimate, by_label: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Accuracy, recall of every gold label, how often each label is answered, group consistency, spread.
+
+    ``overall`` is the accuracy on all rows, ``by_label`` that on the rows of each gold label.
+    """
+    values = {"accuracy": overall} | {f"recall {label}": value for label, value in by_label.items()}
     values |= {f"answers {label}": rows.rate(rows.answer == number) for number, label in enumerate(rows.labels)}
     values["group consistency"] = group_consistency(rows)
     if "template" in rows.card.factors:

@@ -125,11 +125,12 @@ def suite_results(run: Run) -> dict[str, SuiteResult]:
 def _suite_result(run: Run, name: str) -> SuiteResult:
     header = run.header
     rows, control, pairs = score_with_control(run, name)
+    overall, by = accuracy(rows), breakdowns(rows)
     return SuiteResult(
         signature=header.signature(name),
-        overall=accuracy(rows),
-        metrics=metrics(rows) | consistency_metrics(rows),
-        by=breakdowns(rows),
+        overall=overall,
+        metrics=metrics(rows, overall, by["label"]) | consistency_metrics(rows),
+        by=by,
         vs_control=against_control(rows, control, pairs),
         unanswered=rows.unanswered,
         truncated=header.truncated.get(name, 0),
