@@ -24,6 +24,8 @@ def started_chromium() -> Iterator[Any]:
 
 
 RULE_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
+"""The rules whose outcome depends on colours: what a dark page may break that a light one keeps."""
 
 
 def find_faults(page: Any, rules: Sequence[str] = ()) -> list[str]:

@@ -34,7 +34,7 @@ from acidtest.render.files import write_charts, write_tables
 from acidtest.render.html import render_page
 from acidtest.render.terminal import render
 from acidtest.studies.experiments import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
-from browsers import find_faults, started_chromium
+from browsers import COLOUR_RULES, find_faults, started_chromium
 
 
 def experiment_input(runs: list[Path], folder: Path) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def test_everybody_can_read_a_page(name: str, window: Any, study_runs: list[Path
         window.set_viewport_size({"width": width, "height": 900})
         for scheme in ("light", "dark"):
             window.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            faults = find_faults(window, ("color-contrast", "link-in-text-block") if scheme == "dark" else ())
+            faults = find_faults(window, COLOUR_RULES if scheme == "dark" else ())
             assert not faults, "\n".join([f"{width} px, {scheme}", *faults])
 
 
