@@ -167,7 +167,7 @@ def tag_names(tags: Tags) -> pl.Series:
 def _line(placed: TokenColumns) -> tuple[TagLine, Flags]:
     """The tokens with gaps between sentences, tagged without context, and which places are tokens."""
     words, lower = number_distinct(placed.words.str.to_lowercase())
-    inner, first = (readings(placed.words, initial=initial) for initial in (False, True))
+    inner, first = readings(placed.words)
     place = np.arange(len(placed.word)) + FARTHEST * np.cumsum(placed.initial)
     size = len(place) + FARTHEST * (int(placed.initial.sum()) + 1)
     inside = np.zeros(size, np.bool_)
