@@ -133,14 +133,18 @@ def _relations(lists: pl.DataFrame, frames: list[str]) -> pl.DataFrame:
     groups = sorted(set(lists["group"].explode().drop_nulls()))
     members = _members(lists["group"], groups)
     # Items are exchanged within a group, or without limits where the list has no groups.
-    exchanged = members @ members.T | (not groups)
-    parts = []
-    for relation, holds in _related(lists).items():
-        for number, frame in enumerate(frames):
-            rows, others = np.nonzero(holds & exchanged & np.outer(stands[:, number], stands[:, number]))
-            pairs = {"item": lists["item"].gather(rows), "other": lists["item"].gather(others)}
-            parts.append(pl.DataFrame(pairs).with_columns(relation=pl.lit(relation), frame=pl.lit(frame)))
-    return pl.concat(parts)
+    exchanged = _chain(members, members.T) | (not groups)
+    allowed = exchanged & stands.T[:, :, None] & stands.T[:, None, :]
+    related = _related(lists)
+    relation, frame, row, other = np.nonzero(np.stack(list(related.values()))[:, None] & allowed)
+    return pl.DataFrame(
+        {
+            "item": lists["item"].gather(row),
+            "other": lists["item"].gather(other),
+            "relation": pl.Series(list(related), dtype=pl.String).gather(relation),
+            "frame": pl.Series(frames, dtype=pl.String).gather(frame),
+        }
+    )
 
 
 def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
@@ -148,17 +152,26 @@ def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
     items = lists["item"].to_list()
     same = _members(lists["same"], items)
     below = _members(lists["under"], items) | same | same.T | np.eye(len(items), dtype=bool)
-    while ((further := below @ below) != below).any():
+    while ((further := _chain(below, below)) != below).any():
         below = further
     overlap = _members(lists["overlaps"], items)
     # Two items with a common item below them overlap; so do items below two items that overlap.
-    overlap = (below @ (overlap | overlap.T) @ below.T) | (below.T @ below)
+    overlap = _chain(_chain(below, overlap | overlap.T), below.T) | _chain(below.T, below)
     return {
         "synonym": below & below.T & ~np.eye(len(items), dtype=bool),
         "hypernym": below & ~below.T,
         "hyponym": below.T & ~below,
         "co-hyponym": ~(below | below.T | overlap),
     }
+
+
+def _chain(first: Matrix, second: Matrix) -> Matrix:
+    """The product of two matrices of truth values; quick where few values of the first are true."""
+    rows, columns = np.nonzero(first)
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    chained = np.zeros((len(first), second.shape[1]), dtype=bool)
+    chained[rows[starts]] = np.logical_or.reduceat(second[columns], starts)
+    return chained
 
 
 def _members(lists: pl.Series, names: list[str]) -> Matrix:
