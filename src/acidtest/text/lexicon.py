@@ -108,7 +108,7 @@ def _lexicon() -> pl.DataFrame:
     # A word without letters is tagged by its shape: the lexicon has Twitter's "2" for "to", which is wrong elsewhere.
     listed = listed.filter(pl.col("word").str.contains(r"\p{L}"), pl.col("tag").is_in(TAGS))
     packaged = packaged_table("tagging/words.tsv").select("word", tags=pl.col("tags").str.split(" "))
-    masks = pl.Series([tag_mask(tags) for tags in packaged["tags"]], dtype=pl.UInt64)
+    masks = pl.Series([tag_mask(tags) for tags in packaged["tags"].to_list()], dtype=pl.UInt64)
     packaged = packaged.select("word", tag=pl.col("tags").list.first(), may=masks)
     every = pl.concat([listed, packaged], how="diagonal").unique("word", keep="last")
     return every.with_columns(pl.col("tag").cast(pl.Enum(TAGS)).to_physical())
@@ -145,7 +145,7 @@ def related_tags(entries: pl.DataFrame, lexicon: pl.DataFrame) -> Masks:
     def any_in(forms: pl.Series, listed: pl.Series) -> Flags:
         """Which words have one of their forms among those listed; ``forms`` has one of every word, then another."""
         is_listed = forms.is_in(listed.implode()).to_numpy()
-        flags: Flags = is_listed.reshape(-1, len(words)).any(axis=0)
+        flags: Flags = is_listed.reshape(len(forms) // max(len(words), 1), len(words)).any(axis=0)
         return flags
 
     # Before an ending a word has several possible spellings: walk–walking, bake–baking, stop–stopping, try–tried.
