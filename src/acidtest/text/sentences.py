@@ -88,6 +88,16 @@ class Sentences:
         return self.frame["token"].str.to_lowercase()
 
     @cached_property
+    def base_forms(self) -> pl.DataFrame:
+        """The lemmas that the distinct tokens, in lower case, may be forms of: columns word, pos and base."""
+        return wordnet().base_form_frame(self.lower.unique())
+
+    @cached_property
+    def word_forms(self) -> pl.DataFrame:
+        """``word_forms`` of the distinct tokens in lower case."""
+        return _with_words(self.lower.unique(), self.base_forms)
+
+    @cached_property
     def text(self) -> Places:
         """The row of the text that each token belongs to."""
         return self.frame["text"].to_numpy().astype(np.int64)
@@ -169,10 +179,11 @@ def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     here, one, two = (sentences.words(np.where(last >= 0, last - step, -1), of=text) for step in range(3))
     rows = pl.int_range(places.height, eager=True, dtype=pl.UInt32)
     governed = pl.DataFrame({"row": rows, "here": here, "one": one, "two": two}).filter(pl.col("here") != "")
-    forms = word_forms(pl.concat([here, one, two]).unique())
     expressions = (("here", ("form",)), ("one", ("form", "here")), ("two", ("form", "one", "here")))
     inflected = [
-        governed.join(forms, left_on=word, right_on="word").select("row", before=pl.concat_str(*parts, separator="_"))
+        governed.join(sentences.word_forms, left_on=word, right_on="word").select(
+            "row", before=pl.concat_str(*parts, separator="_")
+        )
         for word, parts in expressions
     ]
     beside = pl.DataFrame({"row": rows, "before": sentences.words(first - 1, of=text)})
@@ -182,8 +193,11 @@ def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
 def word_forms(words: pl.Series) -> pl.DataFrame:
     """Each word with itself and its possible base forms: columns word and form."""
     words = words.filter(words != "")
-    bases = wordnet().base_form_frame(words).select("word", form="base")
-    return pl.concat([pl.DataFrame({"word": words, "form": words}), bases]).unique()
+    return _with_words(words, wordnet().base_form_frame(words))
+
+
+def _with_words(words: pl.Series, bases: pl.DataFrame) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame({"word": words, "form": words}), bases.select("word", form="base")]).unique()
 
 
 class Neighbours:
