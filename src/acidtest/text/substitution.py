@@ -175,8 +175,8 @@ def _has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.S
 @cache
 def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
     """The words that go with one item only: columns category, item and tied."""
-    items = pl.concat(category(name).items.select("item", "tied", category=pl.lit(name)) for name in names)
-    return items.explode("tied").filter(pl.col("tied") != "")
+    items = _stack_tables(names, [category(name).items for name in names])
+    return items.select("category", "item", "tied").explode("tied").filter(pl.col("tied") != "")
 
 
 def _replacement_options(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
@@ -214,15 +214,21 @@ def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[s
 
 @cache
 def _relations(names: tuple[str, ...]) -> pl.DataFrame:
-    return pl.concat(category(name).relations.with_columns(category=pl.lit(name)) for name in names)
+    return _stack_tables(names, [category(name).relations for name in names])
 
 
 @cache
 def _frames(names: tuple[str, ...]) -> pl.DataFrame:
-    """The conditions of the frames: a row for each item and frame in which it may be replaced."""
-    frames = pl.concat(category(name).frames.with_columns(category=pl.lit(name)) for name in names)
-    stands = _relations(names).select("category", "item", "frame").unique(maintain_order=True)
-    return stands.join(frames, on=["category", "frame"])
+    """The conditions of the frames: a row for each item and frame in which it can be used."""
+    frames = _stack_tables(names, [category(name).frames for name in names])
+    uses = _stack_tables(names, [category(name).uses for name in names])
+    return uses.join(frames, on=["category", "frame"])
+
+
+def _stack_tables(names: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The tables of some categories in one, with the column category."""
+    rows = np.repeat(np.arange(len(names)), [table.height for table in tables])
+    return pl.concat(tables).with_columns(category=pl.Series(names).gather(rows))
 
 
 def _match_frames(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
