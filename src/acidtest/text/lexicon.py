@@ -145,7 +145,7 @@ def related_tags(entries: pl.DataFrame, lexicon: pl.DataFrame) -> Masks:
     def any_in(forms: pl.Series, listed: pl.Series) -> Flags:
         """Which words have one of their forms among those listed; ``forms`` has one of every word, then another."""
         is_listed = forms.is_in(listed.implode()).to_numpy()
-        flags: Flags = is_listed.reshape(len(forms) // max(len(words), 1), len(words)).any(axis=0)
+        flags: Flags = np.any(is_listed.reshape(len(forms) // max(len(words), 1), len(words)), axis=0)
         return flags
 
     # Before an ending a word has several possible spellings: walk–walking, bake–baking, stop–stopping, try–tried.

@@ -112,17 +112,25 @@ class Sentences:
 
     def words(self, places: Places, *, of: Places) -> pl.Series:
         """The lower-case token at each place; empty where the place is not in text ``of``."""
-        return self._gather(self.lower, places, of)
+        return self._padded_words[self._within(places, of)]
 
     def tags(self, places: Places, *, of: Places) -> pl.Series:
         """The tag at each place; empty where the place is not in text ``of``."""
-        return self._gather(self.frame["tag"], places, of)
+        return self._padded_tags[self._within(places, of)]
 
-    def _gather(self, column: pl.Series, places: Places, of: Places) -> pl.Series:
-        within = (places >= 0) & (places < len(self.text))
-        safe = np.where(within, places, 0)
-        within &= self.text[safe] == of
-        return pl.select(pl.when(pl.Series(within)).then(column.gather(safe)).otherwise(pl.lit(""))).to_series()
+    @cached_property
+    def _padded_words(self) -> pl.Series:
+        return self.lower.extend_constant("", 1)
+
+    @cached_property
+    def _padded_tags(self) -> pl.Series:
+        return self.frame["tag"].extend_constant("", 1)
+
+    def _within(self, places: Places, of: Places) -> Places:
+        """The places, with the one after the last for those that are not in text ``of``."""
+        inside = (places >= 0) & (places < len(self.text))
+        inside &= self.text[np.where(inside, places, 0)] == of
+        return np.where(inside, places, len(self.text))
 
 
 def find_occurrences(sentences: Sentences, surfaces: pl.DataFrame) -> pl.DataFrame:
@@ -235,8 +243,8 @@ class Neighbours:
     def has_expected_tag(self) -> pl.Series:
         """Whether the tag of each occurrence fits its slot."""
         tag = self._sentences.tags(self._last, of=self._text)
-        slots = zip(tag, self._slot, strict=True)
-        fits = pl.Series([name in tags_of_slot(slot) for name, slot in slots], dtype=pl.Boolean)
+        expected = [f"{slot}/{name}" for slot in self._slot.unique() for name in tags_of_slot(slot)]
+        fits = (self._slot + "/" + tag).is_in(expected)
         opens = (self._opens() | self._cased) & tag.is_in(_NAMES)
         several = pl.Series(self._last > self._first) & self._slot.is_in(["preposition", "adverb", "adjective"])
         # "Outside" in "outside the door" is a preposition, but may be tagged as an adverb.
