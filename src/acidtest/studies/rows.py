@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -235,6 +235,12 @@ def _digested(ids: pl.Series) -> pl.Series:
     return pl.select(pl.when(ids.is_not_null()).then(pl.Series(digests(ids)))).to_series().alias(ids.name)
 
 
+def select_rows(rows: ScoredRows, places: npt.NDArray[np.integer[Any]]) -> ScoredRows:
+    """Some of the rows, in the order given."""
+    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
+    return replace(rows, rows=rows.rows.select(pl.all().gather(places)), **columns)
+
+
 def accuracy(rows: ScoredRows) -> Estimate:
     """Share of rows answered correctly."""
     return rows.rate(rows.correct)
@@ -330,6 +336,17 @@ def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
         model = run.header.model
         by_model.setdefault(model.signature if names[model.name] > 1 else model.name, []).append(run)
     return by_model
+
+
+def runs_by_suite(model: str, runs: Sequence[Run], wanted: Callable[[Run, str], bool]) -> dict[str, Run]:
+    """The run that holds each wanted suite, of the runs of one model; an error if two of them hold the same suite."""
+    by_suite: dict[str, Run] = {}
+    for run in runs:
+        for suite in (name for name in run.header.suites if wanted(run, name)):
+            if suite in by_suite:
+                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
+            by_suite[suite] = run
+    return by_suite
 
 
 def require_one_collapse(runs: Sequence[Run]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from acidtest.core.document import (
     Cell,
@@ -22,8 +21,8 @@ from acidtest.core.document import (
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import decimal, interval, share
-from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY
-from acidtest.studies.agreement import AgreementResult, AttendanceResult, LabelAgreement
+from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY, Attendance
+from acidtest.studies.agreement import AgreementResult, LabelAgreement
 from acidtest.studies.agreement.categories import MarkAgreement
 from acidtest.text.heuristics import HANS
 from acidtest.text.taxonomy import CATEGORIES, NEUTRAL_FEATURES, path
@@ -307,7 +306,7 @@ def _people(result: AgreementResult) -> Iterator[Table]:
         yield _table("pace", "Seconds that people took for a pair, the mean of their means", columns, rows, "people")
 
 
-def _describe_attendance(attendance: AttendanceResult) -> Iterator[str]:
+def _describe_attendance(attendance: Attendance) -> Iterator[str]:
     if attendance.seconds and attendance.seconds.n > 1:
         low, high = map(_seconds, attendance.seconds.quartiles)
         total = attendance.seconds.total
@@ -349,17 +348,9 @@ def _has_label_agreement(result: AgreementResult) -> bool:
 
 
 def _table(
-    table_id: str,
-    caption: str,
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    corner: str,
-    notes: tuple[str, ...] = (),
+    name: str, caption: str, columns: Sequence[Column], rows: Sequence[Row], corner: str, notes: tuple[str, ...] = ()
 ) -> Table:
-    """A table without its empty columns."""
-    filled = [place for place in range(len(columns)) if any(row.cells[place] is not None for row in rows)]
-    kept = tuple(replace(row, cells=tuple(row.cells[place] for place in filled)) for row in rows)
-    return Table(table_id, caption, tuple(columns[place] for place in filled), kept, corner, notes)
+    return Table(name, caption, tuple(columns), tuple(rows), corner, notes).without_empty_columns()
 
 
 def _paper_column(result: AgreementResult, unit: Unit) -> Column:

@@ -14,11 +14,19 @@ from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CONTROL, Card
-from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, listed_flags, score_rows
+from acidtest.studies.rows import (
+    QUESTION,
+    SAME_ROWS,
+    Flags,
+    ScoredRows,
+    listed_flags,
+    runs_by_suite,
+    score_rows,
+    select_rows,
+)
 from acidtest.text.heuristics import words
 from acidtest.text.taxonomy import CATEGORIES, published_columns
 
-Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Kind = Literal["category", "length", "confound"]
 
@@ -74,15 +82,14 @@ def load_factor_rows(
 
     Categories are those named, or else those that ``category_columns`` finds in the suite.
     """
+
+    def has_categories(run: Run, suite: str) -> bool:
+        return not suite.endswith(CONTROL) and bool(category_columns(run.header.suites[suite], categories))
+
     answers: dict[str, dict[str, ScoredRows]] = {}
     for model, members in runs.items():
-        for run in members:
-            for suite, card in run.header.suites.items():
-                if suite.endswith(CONTROL) or not category_columns(card, categories):
-                    continue
-                if model in answers.setdefault(suite, {}):
-                    raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-                answers[suite][model] = score_rows(run, suite, texts=True)
+        for suite, run in runs_by_suite(model, members, has_categories).items():
+            answers.setdefault(suite, {})[model] = score_rows(run, suite, texts=True)
     tables = []
     for suite, models in answers.items():
         for (model, asked), places in zip(models.items(), _shared(suite, models), strict=True):
@@ -139,7 +146,7 @@ def _factor_rows(
     *,
     lengths: bool,
 ) -> FactorRows:
-    rows = _select_rows(asked, places)
+    rows = select_rows(asked, places)
     skipped = asked.height - rows.height
     notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if skipped else []
     variables: list[Variable] = []
@@ -170,18 +177,12 @@ def _factor_rows(
         model,
         suite,
         rows.run.header.signature(suite),
-        _select_rows(rows, np.flatnonzero(known)) if lacking else rows,
+        select_rows(rows, np.flatnonzero(known)) if lacking else rows,
         tuple(replace(variable, values=variable.values[known]) for variable in variables),
         known,
         skipped,
         tuple(notes),
     )
-
-
-def _select_rows(rows: ScoredRows, places: npt.NDArray[np.int64]) -> ScoredRows:
-    """Some of the rows, in the order given."""
-    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
-    return replace(rows, rows=rows.frame[places].lazy(), **columns)
 
 
 def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
