@@ -149,10 +149,10 @@ class ScoredRows:
         self.run.visit(rows, visit)
         return np.concatenate(codes), combinations
 
-    def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
-        """The mean of a column with its interval, over some of the rows or all."""
+    def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None, *, empty: str = "no rows") -> Estimate:
+        """The mean of a column with its interval, over some of the rows or all; ``empty`` is the note for no rows."""
         chosen = slice(None) if rows is None else rows
-        return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen])
+        return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen], empty=empty)
 
 
 def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> ScoredRows:
@@ -374,6 +374,16 @@ def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any,
         replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
         for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
     )
+
+
+def shared_places(rows: Sequence[ScoredRows]) -> list[Codes]:
+    """For each run, the positions of the rows that all runs share, in the order of the first."""
+    first, *others = (
+        pl.DataFrame({"row": side.digests(*QUESTION)}).with_row_index(str(number)) for number, side in enumerate(rows)
+    )
+    for other in others:
+        first = first.join(other, on="row", maintain_order="left")
+    return [first[str(number)].to_numpy().astype(np.int64) for number in range(len(rows))]
 
 
 def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]:

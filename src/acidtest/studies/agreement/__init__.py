@@ -179,10 +179,8 @@ def observed_agreement(counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = 
     table = np.asarray(counts, dtype=np.float64)
     labels_of_row = table.sum(axis=1)
     rated = labels_of_row >= 2
-    if not rated.any():
-        return Estimate(math.nan, note=NO_ROWS)
     agreeing = (table * (table - 1)).sum(axis=1)[rated] / (labels_of_row * (labels_of_row - 1))[rated]
-    return rate(agreeing, groups=_chosen_groups(groups, rated), draws_seed=draws_seed)
+    return rate(agreeing, groups=_chosen_groups(groups, rated), draws_seed=draws_seed, empty=NO_ROWS)
 
 
 def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
@@ -202,10 +200,9 @@ def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
         note = f"gold is the vote of the same labels, and {which} two; name gold from elsewhere with --gold"
         return Estimate(math.nan, note=note)
     used = _rows_with_gold_and_labels(ratings)
-    if not used.any():
-        return Estimate(math.nan, note="no row with gold and two labels or more")
     right = (ratings.counts * accepted(ratings.labels, ratings.gold)).sum(axis=1)[used] / labels_of_row[used]
-    return rate(right, groups=_chosen_groups(ratings.groups, used), draws_seed=draws_seed)
+    none = "no row with gold and two labels or more"
+    return rate(right, groups=_chosen_groups(ratings.groups, used), draws_seed=draws_seed, empty=none)
 
 
 def human_basis(ratings: Ratings) -> HumanBasis:

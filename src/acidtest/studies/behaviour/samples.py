@@ -62,12 +62,7 @@ class SampleRows:
 
     def accuracy(self, chosen: Flags | None, what: str) -> Estimate:
         """Accuracy on the chosen rows, or on all; ``what`` names them in the note if there are none."""
-        return self.rate(self.rows.correct, chosen, f"no {what}")
-
-    def rate(self, values: Flags, chosen: Flags | None, note: str) -> Estimate:
-        """The share of true values among the chosen rows, or all; NaN with the note if there are none."""
-        estimate = self.rows.rate(values, chosen)
-        return estimate if estimate.known else replace(estimate, note=note)
+        return self.rows.rate(self.rows.correct, chosen, empty=f"no {what}")
 
     def with_polarity(self, polarities: Polarities) -> SampleRows:
         """The rows with ``polarity`` and ``against`` filled in."""
@@ -174,7 +169,7 @@ def repeated_answers(sample: SwapSet, *, errors: bool = False) -> Estimate:
         chosen &= single & ~swapped.rows.correct[pairs.own] & (gold != 1 << np.maximum(before, 0))
     same, rows = np.zeros((2, swapped.rows.height), dtype=np.bool_)
     same[pairs.own], rows[pairs.own] = after == before, chosen
-    return swapped.rate(same, rows, f"no {'error on a ' if errors else ''}pair whose gold changed")
+    return swapped.rows.rate(same, rows, empty=f"no {'error on a ' if errors else ''}pair whose gold changed")
 
 
 def errors_following_polarity(rows: SampleRows) -> tuple[Estimate, float]:
@@ -192,4 +187,5 @@ def errors_following_polarity(rows: SampleRows) -> tuple[Estimate, float]:
     by_chance = expected / int(wrong.sum()) if wrong.any() else math.nan
     if len(rows.rows.labels) < len(LABELS):
         return Estimate(math.nan, note="a two-way model has one way to be wrong"), by_chance
-    return rows.rate(rows.answers == rows.polarity, wrong, "no error against a polarity of one label"), by_chance
+    follows, none = rows.answers == rows.polarity, "no error against a polarity of one label"
+    return rows.rows.rate(follows, wrong, empty=none), by_chance

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CONTROL, Card
+from acidtest.stats.resampling import Codes, Floats
 from acidtest.studies.rows import (
-    QUESTION,
     SAME_ROWS,
     Flags,
     ScoredRows,
@@ -23,11 +22,11 @@ from acidtest.studies.rows import (
     runs_by_suite,
     score_rows,
     select_rows,
+    shared_places,
 )
 from acidtest.text.heuristics import words
 from acidtest.text.taxonomy import CATEGORIES, published_columns
 
-Floats = npt.NDArray[np.float64]
 Kind = Literal["category", "length", "confound"]
 
 SIDES = ("premise", "hypothesis")
@@ -98,23 +97,16 @@ def load_factor_rows(
     return tables
 
 
-def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np.int64]]:
-    """For each model, the indices of the rows that all models share, in the order of the first model."""
-    numbered = [
-        pl.DataFrame({"row": rows.digests(*QUESTION)}).with_row_index(str(number))
-        for number, rows in enumerate(models.values())
-    ]
-    shared = numbered[0]
-    for other in numbered[1:]:
-        shared = shared.join(other, on="row", maintain_order="left")
-    fewest = min(rows.height for rows in models.values())
-    if shared.height < SAME_ROWS * fewest:
+def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[Codes]:
+    """For each model, the positions of the rows that all share; an error if these are few."""
+    places = shared_places([*models.values()])
+    if len(places[0]) < SAME_ROWS * min(rows.height for rows in models.values()):
         counts = ", ".join(f"{model} {rows.height:,}" for model, rows in models.items())
         raise AcidtestError(
-            f"the models were not asked the same rows of {suite!r}: they have {shared.height:,} in common ({counts}); "
+            f"the models were not asked the same rows of {suite!r}: they have {len(places[0]):,} in common ({counts}); "
             f"analyse them one by one"
         )
-    return [shared[str(number)].to_numpy().astype(np.int64) for number in range(len(models))]
+    return places
 
 
 def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
@@ -140,7 +132,7 @@ def _factor_rows(
     model: str,
     suite: str,
     asked: ScoredRows,
-    places: npt.NDArray[np.int64],
+    places: Codes,
     names: Mapping[str, str],
     confounds: Sequence[str],
     *,
