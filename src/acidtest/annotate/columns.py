@@ -16,16 +16,7 @@ import polars as pl
 
 from acidtest.annotate.questionnaires import SEPARATOR
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.ratings import (
-    ALL,
-    DISCARDED,
-    KEPT,
-    Attendance,
-    CheckCounts,
-    Headcount,
-    PeoplePace,
-    summarise_times,
-)
+from acidtest.core.ratings import ALL, DISCARDED, KEPT, Attendance, CheckCounts, Headcount, PeoplePace, summarise_times
 from acidtest.io.tables import FileTable
 from acidtest.text.taxonomy import ordered_categories, taxonomy_name
 

@@ -111,12 +111,6 @@ class Table:
                 message = f"table {self.id}: {len(row.cells)} cells in row {row.name!r}, {len(self.columns)} columns"
                 raise ValueError(message)
 
-    def without_empty_columns(self) -> Table:
-        """The table without the columns whose cells are all None."""
-        filled = [place for place in range(len(self.columns)) if any(row.cells[place] is not None for row in self.rows)]
-        rows = (replace(row, cells=tuple(row.cells[place] for place in filled)) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[place] for place in filled), rows=tuple(rows))
-
 
 @dataclass(frozen=True)
 class Reference:

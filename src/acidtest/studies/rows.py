@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -336,17 +336,6 @@ def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
         model = run.header.model
         by_model.setdefault(model.signature if names[model.name] > 1 else model.name, []).append(run)
     return by_model
-
-
-def runs_by_suite(model: str, runs: Sequence[Run], wanted: Callable[[Run, str], bool]) -> dict[str, Run]:
-    """The run that holds each wanted suite, of the runs of one model; an error if two of them hold the same suite."""
-    by_suite: dict[str, Run] = {}
-    for run in runs:
-        for suite in (name for name in run.header.suites if wanted(run, name)):
-            if suite in by_suite:
-                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-            by_suite[suite] = run
-    return by_suite
 
 
 def require_one_collapse(runs: Sequence[Run]) -> None:

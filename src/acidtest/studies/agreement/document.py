@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from acidtest.core.document import (
     Cell,
@@ -348,9 +349,17 @@ def _has_label_agreement(result: AgreementResult) -> bool:
 
 
 def _table(
-    name: str, caption: str, columns: Sequence[Column], rows: Sequence[Row], corner: str, notes: tuple[str, ...] = ()
+    table_id: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    corner: str,
+    notes: tuple[str, ...] = (),
 ) -> Table:
-    return Table(name, caption, tuple(columns), tuple(rows), corner, notes).without_empty_columns()
+    """A table without its empty columns."""
+    filled = [place for place in range(len(columns)) if any(row.cells[place] is not None for row in rows)]
+    kept = tuple(replace(row, cells=tuple(row.cells[place] for place in filled)) for row in rows)
+    return Table(table_id, caption, tuple(columns[place] for place in filled), kept, corner, notes)
 
 
 def _paper_column(result: AgreementResult, unit: Unit) -> Column:

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from acidtest.core.document import (
+    Cell,
     Chart,
     Column,
     Document,
@@ -110,20 +111,19 @@ def _sets_table(
     name: str, caption: str, sets: Mapping[str, AntonymSet], knowledge: AntonymKnowledge, *, published: bool = False
 ) -> Table:
     """A table with a row for each set; ``published`` adds the paper's shares of antonyms seen in training."""
+    columns = [Column("rows", "count"), Column("antonyms", "count")]
+    columns += [Column(SEEN), Column("contradictions each", "number")] if knowledge.train else []
     published = published and knowledge.train is not None
+    columns += [Column("seen, published", role="published")] if published else []
     table_rows = []
     for key, part in sets.items():
-        paper = _published_share(pairs=key, seen="in training contradictions") if published else None
-        table_rows.append(Row(MODELS_RIGHT.get(key, key), (part.rows, part.pairs, part.seen, part.frequency, paper)))
-    columns = (
-        Column("rows", "count"),
-        Column("antonyms", "count"),
-        Column(SEEN),
-        Column("contradictions each", "number"),
-        Column("seen, published", role="published"),
-    )
+        cells: list[Cell] = [part.rows, part.pairs]
+        cells += [part.seen, part.frequency] if knowledge.train else []
+        if published:
+            cells.append(_published_share(pairs=key, seen="in training contradictions"))
+        table_rows.append(Row(MODELS_RIGHT.get(key, key), tuple(cells)))
     sources = _published_sources(knowledge.card, "seen") if published else ()
-    return Table(name, caption, columns, tuple(table_rows), "right", sources=sources).without_empty_columns()
+    return Table(name, caption, tuple(columns), tuple(table_rows), "right", sources=sources)
 
 
 def _rivalry_parts(rivalry: Rivalry, knowledge: AntonymKnowledge) -> Iterator[Part]:

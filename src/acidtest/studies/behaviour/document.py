@@ -33,14 +33,7 @@ from acidtest.core.suite import CONTROL
 from acidtest.io.published import PublishedScore, published_scores, values_by_system
 from acidtest.stats.contingency import Crosstab
 from acidtest.studies.behaviour import Behaviour, BehaviourResult
-from acidtest.studies.behaviour.factors import (
-    CONTROL_POLARITY,
-    DOUBTFUL,
-    GIVEN_GOLD,
-    INSENSITIVITY,
-    POLARITY,
-    UNSEEN,
-)
+from acidtest.studies.behaviour.factors import CONTROL_POLARITY, DOUBTFUL, GIVEN_GOLD, INSENSITIVITY, POLARITY, UNSEEN
 from acidtest.studies.behaviour.samples import SUBSETS, SwapSample
 from acidtest.text.pair_counts import TIE
 

@@ -12,10 +12,10 @@ import polars as pl
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
-from acidtest.core.run import Run
+from acidtest.core.run import Run, runs_by_suite
 from acidtest.core.suite import CONTROL
 from acidtest.studies.controls import Pairing, pairing
-from acidtest.studies.rows import WORDS, Flags, ScoredRows, runs_by_suite, score_rows, select_rows
+from acidtest.studies.rows import WORDS, Flags, ScoredRows, score_rows, select_rows
 from acidtest.text.pair_counts import CATEGORIES, Polarities, matches_gold
 
 Codes = npt.NDArray[np.int64]

@@ -134,39 +134,47 @@ def _arm_table(
     arms = table.other_arms if differences else table.arms
     every: Sequence[ArmValue] = result.differences if differences else result.scores
     values = {(one.network, one.column, one.arm): one for one in every if one.table == table.title}
-    titles = tuple(title for arm in arms for title in _arm_columns(arm, unit))
+    titles: list[Column] = []
+    for arm in arms:
+        titles += _arm_columns(arm, [value for value in values.values() if value.arm == arm], unit)
     rows = []
     for network in result.networks:
         for column in columns:
-            cells = (cell for arm in arms for cell in _arm_cells(values.get((network, column.name, arm))))
-            rows.append(Row(column.name, tuple(cells), network, slice={"suite": column.suite, **column.by}))
+            cells: dict[str, Cell] = {}
+            for arm in arms:
+                cells |= _arm_cells(arm, values.get((network, column.name, arm)))
+            shown = tuple(cells.get(title.name) for title in titles)
+            rows.append(Row(column.name, shown, network, slice={"suite": column.suite, **column.by}))
     scores = [value for value in values.values() if isinstance(value, ArmScore) and value.published is not None]
     sources = tuple(dict.fromkeys(score.source for score in scores))
-    return Table(name, caption, titles, tuple(rows), "pairs", sources=sources).without_empty_columns()
+    return Table(name, caption, tuple(titles), tuple(rows), "pairs", sources=sources)
 
 
-def _arm_columns(arm: str, unit: Unit) -> tuple[Column, ...]:
-    """The columns of an arm: its value, the spread over seeds, the published number, and the test of a difference."""
-    return (
-        Column(arm, unit, model=arm),
-        Column(f"{arm}, ± over seeds", "percent", role="total"),
-        Column(f"{arm}, published", unit, role="published", note="the paper"),
-        Column(f"{arm}, p", "p", role="total"),
-        Column(f"{arm}, corrected p", "p", role="total"),
-        Column(f"{arm}, differs", "text"),
-    )
+def _arm_columns(arm: str, values: Sequence[ArmValue], unit: Unit) -> Iterator[Column]:
+    """The columns of an arm: its value and, if there are any, spread over seeds, published numbers and tests."""
+    yield Column(arm, unit, model=arm)
+    if any(value.spread for value in values):
+        yield Column(f"{arm}, ± over seeds", "percent", role="total")
+    if any(value.published is not None for value in values):
+        yield Column(f"{arm}, published", unit, role="published", note="the paper")
+    if any(isinstance(value, ArmDifference) for value in values):
+        yield Column(f"{arm}, p", "p", role="total")
+        yield Column(f"{arm}, corrected p", "p", role="total")
+        yield Column(f"{arm}, differs", "text")
 
 
-def _arm_cells(value: ArmValue | None) -> tuple[Cell, ...]:
-    """The cells for ``_arm_columns``; None if the network has no value."""
-    if value is None:
-        return (None,) * 6
-    source = value.source if isinstance(value, ArmScore) else ""
-    published = None if value.published is None else Published(value.published, note=source)
-    tests: tuple[Cell, ...] = (None, None, None)
+def _arm_cells(arm: str, value: ArmValue | None) -> dict[str, Cell]:
+    """The cells for ``_arm_columns`` by column name; empty if the network has no value."""
+    cells: dict[str, Cell] = {}
+    if value:
+        cells = {arm: value.value, f"{arm}, ± over seeds": value.spread.deviation if value.spread else None}
+        if value.published is not None:
+            source = value.source if isinstance(value, ArmScore) else ""
+            cells[f"{arm}, published"] = Published(value.published, note=source)
     if isinstance(value, ArmDifference):
-        tests = (PValue(value.p), PValue(value.p_adjusted), "*" if value.differs else "")
-    return value.value, value.spread.deviation if value.spread else None, published, *tests
+        cells |= {f"{arm}, p": PValue(value.p), f"{arm}, corrected p": PValue(value.p_adjusted)}
+        cells[f"{arm}, differs"] = "*" if value.differs else ""
+    return cells
 
 
 def _trainings_table(trainings: Sequence[TrainingRecord]) -> Table:

@@ -11,19 +11,10 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
-from acidtest.core.run import Run
+from acidtest.core.run import Run, runs_by_suite
 from acidtest.core.suite import CATEGORY, CONTROL, Card
 from acidtest.stats.resampling import Codes, Floats
-from acidtest.studies.rows import (
-    SAME_ROWS,
-    Flags,
-    ScoredRows,
-    listed_flags,
-    runs_by_suite,
-    score_rows,
-    select_rows,
-    shared_places,
-)
+from acidtest.studies.rows import SAME_ROWS, Flags, ScoredRows, listed_flags, score_rows, select_rows, shared_places
 from acidtest.text.heuristics import words
 from acidtest.text.taxonomy import CATEGORIES, published_columns
 

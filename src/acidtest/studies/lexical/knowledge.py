@@ -18,13 +18,13 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
-from acidtest.core.run import Run
+from acidtest.core.run import Run, runs_by_suite
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.stats.clusters import Clusterings, trend
 from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import adjusted, unpaired_permutation
-from acidtest.studies.rows import WORDS, runs_by_suite, score_rows
+from acidtest.studies.rows import WORDS, score_rows
 from acidtest.text.categories import BREAKING_NLI, CATEGORY
 
 FRESH, PUBLISHED = "lexical", BREAKING_NLI
