@@ -24,7 +24,16 @@ import pytest
 import acidtest
 from acidtest.core.document import Browser, Chart, Document, Section, Table, estimates, tables, walk
 from acidtest.core.estimate import Estimate
-from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times, label_counts
+from acidtest.core.ratings import (
+    Attendance,
+    CheckCounts,
+    Headcount,
+    ItemShare,
+    PeoplePace,
+    Ratings,
+    Times,
+    label_counts,
+)
 from acidtest.core.run import Run
 from acidtest.core.serialise import from_json, to_json
 from acidtest.core.study import STUDIES
@@ -346,7 +355,7 @@ def people_ratings(people: int) -> Ratings:
         {"eve": CheckCounts(4, 2)},
         ("eve",),
         left_out=44,
-        people=people + 1,
+        people=Headcount(people + 1, 1),
         paces={"all": PeoplePace(people + 1, 3.0), "kept": PeoplePace(people, 3.2), "discarded": PeoplePace(1, 1.0)},
     )
     return Ratings(

@@ -288,3 +288,14 @@ def _describe_missing_run(folder: Path) -> str:
     if run_folders:
         return f"holds no run itself, but its folders do: {list_some(run_folders)}"
     return f"holds no finished run (no {HEADER})"
+
+
+def runs_by_suite(model: str, runs: Sequence[Run], wanted: Callable[[Run, str], bool]) -> dict[str, Run]:
+    """The run that holds each wanted suite, of the runs of one model; an error if two of them hold the same suite."""
+    by_suite: dict[str, Run] = {}
+    for run in runs:
+        for suite in (name for name in run.header.suites if wanted(run, name)):
+            if suite in by_suite:
+                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
+            by_suite[suite] = run
+    return by_suite

@@ -72,13 +72,23 @@ def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Inte
 
 
 def rate(
-    values: Values, *, groups: Labels = None, strata: Labels = None, draws_seed: int = 0, resamples: int = 10_000
+    values: Values,
+    *,
+    groups: Labels = None,
+    strata: Labels = None,
+    draws_seed: int = 0,
+    resamples: int = 10_000,
+    empty: str = "no rows",
 ) -> Estimate:
     """Mean of the values over rows, usually 0 for wrong and 1 for right, with its interval.
 
-    ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
+    ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with the note ``empty``. One group: no
+    interval.
     """
-    return _mean(column(values), groups, strata, rng=draws_seed, resamples=resamples)
+    numbers = column(values)
+    if not numbers.size:
+        return Estimate(math.nan, note=empty)
+    return _mean(numbers, groups, strata, rng=draws_seed, resamples=resamples)
 
 
 @dataclass(frozen=True)

@@ -148,10 +148,10 @@ class ScoredRows:
         self.run.visit(rows, visit)
         return np.concatenate(codes), combinations
 
-    def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
-        """The mean of a column with its interval, over some of the rows or all."""
+    def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None, *, empty: str = "no rows") -> Estimate:
+        """The mean of a column with its interval, over some of the rows or all; ``empty`` is the note for no rows."""
         chosen = slice(None) if rows is None else rows
-        return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen])
+        return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen], empty=empty)
 
 
 def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> ScoredRows:
@@ -232,6 +232,12 @@ def with_texts(rows: pl.DataFrame, run: Run, suite: str) -> pl.DataFrame:
 
 def _digested(ids: pl.Series) -> pl.Series:
     return pl.select(pl.when(ids.is_not_null()).then(pl.Series(digests(ids)))).to_series().alias(ids.name)
+
+
+def select_rows(rows: ScoredRows, places: npt.NDArray[np.integer[Any]]) -> ScoredRows:
+    """Some of the rows, in the order given."""
+    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
+    return replace(rows, rows=rows.rows.select(pl.all().gather(places)), **columns)
 
 
 def accuracy(rows: ScoredRows) -> Estimate:
@@ -358,6 +364,16 @@ def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any,
         replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
         for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
     )
+
+
+def shared_places(rows: Sequence[ScoredRows]) -> list[Codes]:
+    """For each run, the positions of the rows that all runs share, in the order of the first."""
+    first, *others = (
+        pl.DataFrame({"row": side.digests(*QUESTION)}).with_row_index(str(number)) for number, side in enumerate(rows)
+    )
+    for other in others:
+        first = first.join(other, on="row", maintain_order="left")
+    return [first[str(number)].to_numpy().astype(np.int64) for number in range(len(rows))]
 
 
 def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]:

@@ -7,19 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
-from acidtest.core.run import Run, SuitePattern
+from acidtest.core.run import Run, SuitePattern, runs_by_suite
 from acidtest.core.suite import CATEGORY, CONTROL, Card
-from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, listed_flags, score_rows
+from acidtest.stats.resampling import Codes, Floats
+from acidtest.studies.rows import SAME_ROWS, Flags, ScoredRows, listed_flags, score_rows, select_rows, shared_places
 from acidtest.text.heuristics import words
 from acidtest.text.taxonomy import CATEGORIES, CATEGORY_COLUMNS, PUBLISHED_COLUMNS
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Kind = Literal["category", "length", "confound"]
 
 SIDES = ("premise", "hypothesis")
@@ -77,15 +75,14 @@ def load_factor_rows(
 
     Categories are those named, or else those that ``category_columns`` finds in the suite.
     """
+
+    def has_categories(run: Run, suite: str) -> bool:
+        return not suite.endswith(CONTROL) and bool(category_columns(run.header.suites[suite], categories))
+
     answers: dict[str, dict[str, ScoredRows]] = {}
     for model, members in runs.items():
-        for run in members:
-            for suite, card in run.header.suites.items():
-                if suite.endswith(CONTROL) or not category_columns(card, categories):
-                    continue
-                if model in answers.setdefault(suite, {}):
-                    raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-                answers[suite][model] = score_rows(run, suite, texts=True)
+        for suite, run in runs_by_suite(model, members, has_categories).items():
+            answers.setdefault(suite, {})[model] = score_rows(run, suite, texts=True)
     tables = []
     for suite, models in answers.items():
         for (model, asked), places in zip(models.items(), _shared(suite, models), strict=True):
@@ -94,23 +91,16 @@ def load_factor_rows(
     return tables
 
 
-def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np.int64]]:
-    """For each model, the indices of the rows that all models share, in the order of the first model."""
-    numbered = [
-        pl.DataFrame({"row": rows.digests(*QUESTION)}).with_row_index(str(number))
-        for number, rows in enumerate(models.values())
-    ]
-    shared = numbered[0]
-    for other in numbered[1:]:
-        shared = shared.join(other, on="row", maintain_order="left")
-    fewest = min(rows.height for rows in models.values())
-    if shared.height < SAME_ROWS * fewest:
+def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[Codes]:
+    """For each model, the positions of the rows that all share; an error if these are few."""
+    places = shared_places([*models.values()])
+    if len(places[0]) < SAME_ROWS * min(rows.height for rows in models.values()):
         counts = ", ".join(f"{model} {rows.height:,}" for model, rows in models.items())
         raise AcidtestError(
-            f"the models were not asked the same rows of {suite!r}: they have {shared.height:,} in common ({counts}); "
+            f"the models were not asked the same rows of {suite!r}: they have {len(places[0]):,} in common ({counts}); "
             f"analyse them one by one"
         )
-    return [shared[str(number)].to_numpy().astype(np.int64) for number in range(len(models))]
+    return places
 
 
 def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
@@ -135,13 +125,13 @@ def _factor_rows(
     model: str,
     suite: str,
     asked: ScoredRows,
-    places: npt.NDArray[np.int64],
+    places: Codes,
     names: Mapping[str, str],
     confounds: Sequence[str],
     *,
     lengths: bool,
 ) -> FactorRows:
-    rows = _select_rows(asked, places)
+    rows = select_rows(asked, places)
     skipped = asked.height - rows.height
     notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if skipped else []
     variables: list[Variable] = []
@@ -172,18 +162,12 @@ def _factor_rows(
         model,
         suite,
         rows.run.header.signature(suite),
-        _select_rows(rows, np.flatnonzero(known)) if lacking else rows,
+        select_rows(rows, np.flatnonzero(known)) if lacking else rows,
         tuple(replace(variable, values=variable.values[known]) for variable in variables),
         known,
         skipped,
         tuple(notes),
     )
-
-
-def _select_rows(rows: ScoredRows, places: npt.NDArray[np.int64]) -> ScoredRows:
-    """Some of the rows, in the order given."""
-    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
-    return replace(rows, rows=rows.frame[places].lazy(), **columns)
 
 
 def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
