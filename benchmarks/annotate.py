@@ -101,7 +101,7 @@ def run_round(url: str, annotators: int, answers: int) -> dict[str, Any]:
     count = annotators * answers // PER_ITEM + answers
     texts = [f"A man number {number} plays." for number in range(count)]
     pairs = pl.DataFrame({"premise": texts, "hypothesis": texts})
-    project = annotation_project(pairs, store=url, questionnaire="breaking-nli", sharing=PlanOptions(per_item=PER_ITEM))
+    project = annotation_project(pairs, store=url, questionnaire="breaking-nli", options=PlanOptions(per_item=PER_ITEM))
     with server(url) as port:
         start = threading.Barrier(annotators + 1)
         threads = [Annotator(port, f"annotator {number}", answers, start) for number in range(annotators)]

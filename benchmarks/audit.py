@@ -60,8 +60,8 @@ def audit(train: str, suites: list[str]) -> dict[str, Any]:
         "suite pairs": sum(leak.rows for leak in result.leakage),
         "seconds": time.perf_counter() - start,
         "MB": peak_megabytes() - before,
-        "near": result.near.near,
-        "near of": result.near.of,
+        "near": result.duplicates.near,
+        "near of": result.duplicates.near_of,
         "suite near": sum(leak.near for leak in result.leakage),
         "suite near of": sum(leak.near_of for leak in result.leakage),
     }

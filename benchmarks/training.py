@@ -150,7 +150,7 @@ def main() -> None:
     from acidtest.zoo.training import describe_machine
 
     device = find_device(options.device)
-    stepwise = [name for name, kind in architectures().items() if name != "bert" and not kind.fitted]
+    stepwise = [name for name, kind in architectures().items() if name != "bert" and not kind.fits_at_once]
     names = options.names or (stepwise if options.full or device.type == "cuda" else SMALL)
     settings = {"embeddings": options.embeddings, "device": options.device}
     choices, rows = architecture_options(options.set), []
