@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.heuristics import words
+from acidtest.text.heuristics import lexical_overlap, subsequence, words
 from acidtest.text.misspelling import function_words, misspelt_words
 from acidtest.text.quantities import PATTERN, number_from_words
 from acidtest.text.sentences import word_forms
-from acidtest.text.word_relations import opposed_words
+from acidtest.text.word_relations import antonym_pairs, opposed_words
 
 CUES = {
     "overlap": "share of the hypothesis's different content words that the premise has, in any form",
@@ -25,6 +25,9 @@ CUES = {
     "slips": "words that are misspelt, with what they may stand for, and subjects whose verb does not agree",
 }
 """The measurements shown to a reader of a pair, each with its description."""
+
+LONG_HYPOTHESIS = 13
+"""A hypothesis of this many words or more is long."""
 
 _CONTRACTED = r"n['’]t$"
 _NO_NEGATION = r"\bnot (?:only|just|merely|to mention)\b|\bno (?:doubt|wonder|matter)\b|\bor not\b|\bwhy not\b"
@@ -97,6 +100,32 @@ def cues(premises: pl.Series, hypotheses: pl.Series) -> PairCues:
         unequal=unequal(amounts["premise"], amounts["hypothesis"]),
         slips=slips.select(pl.concat_list("spelling", "agreement")).to_series(),
     )
+
+
+def pair_cues(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
+    """Whether each cue of suite ``cues`` is in each pair, as far as words tell: a column of booleans for every cue."""
+    hinting = packaged_table("cues/adjectives.tsv").filter(pl.col("hints") != "")["adjective"].implode()
+    hypothesis_words = words(hypotheses)
+    rows = pl.int_range(len(premises), dtype=pl.UInt32, eager=True)
+    numbers = pl.DataFrame({"premise": numbers_in(premises), "hypothesis": numbers_in(hypotheses)})
+    other = pl.col("premise").list.set_difference("hypothesis").list.len() > 0
+    return pl.DataFrame(
+        {
+            "overlap": lexical_overlap(premises, hypotheses),
+            "subsequence": subsequence(premises, hypotheses),
+            "negation": negations(hypotheses).list.len() > 0,
+            "cue_words": hypothesis_words.list.set_intersection(hinting).list.len() > 0,
+            "antonym": rows.is_in(antonym_pairs(premises, hypotheses)["row"].implode()),
+            "number": numbers.select(other & (pl.col("hypothesis").list.len() > 0)).to_series(),
+            "length": hypothesis_words.list.len() >= LONG_HYPOTHESIS,
+            "misspelling": misspelt_words(hypotheses).list.len() > 0,
+        }
+    )
+
+
+def numbers_in(sentences: pl.Series) -> pl.Series:
+    """The numbers of each sentence as digits, however they are written."""
+    return amounts_in(sentences).list.eval(pl.element().filter(pl.element().str.contains(r"^\d")))
 
 
 def overlap(premise_words: pl.Series, hypothesis_words: pl.Series) -> pl.Series:
