@@ -251,8 +251,8 @@ def _corpus_rows(pairs: Suite, words: list[Words], draws: Draws) -> Iterator[dic
         chosen = _without_cues(chosen[order])[: len(words)]
         if chosen.is_empty():
             raise AcidtestError(
-                f"suite {_NAME!r} needs pairs of every gold without negation, antonym or number, but {pairs.name!r} has none "
-                f"with gold {gold}; use a corpus with three labels, or leave --from out"
+                f"suite {_NAME!r} needs pairs of every gold without negation, antonym or number, but {pairs.name!r} "
+                f"has none with gold {gold}; use a corpus with three labels, or leave --from out"
             )
         items = [(item, *setting) for item in range(len(words)) for setting in _switches(item)]
         for item, switched, on in items:
@@ -261,8 +261,8 @@ def _corpus_rows(pairs: Suite, words: list[Words], draws: Draws) -> Iterator[dic
             place = words[item].elsewhere
             longer = f" {place}" if on["length"] else ""
             yield {
-                "premise": f"{pair['premise']} Elsewhere, {subject} were waiting for {others} {place}.",
-                "hypothesis": f"{pair['hypothesis']} Elsewhere, {subject} were waiting{longer}.",
+                "premise": f"{_sentence(pair['premise'])} Elsewhere, {subject} were waiting for {others} {place}.",
+                "hypothesis": f"{_sentence(pair['hypothesis'])} Elsewhere, {subject} were waiting{longer}.",
                 "label": gold,
                 "group": pair["id"],
                 "source_id": pair["source_id"],
@@ -271,6 +271,12 @@ def _corpus_rows(pairs: Suite, words: list[Words], draws: Draws) -> Iterator[dic
                 "form": "corpus",
                 **_facts(switched, on),
             }
+
+
+def _sentence(text: str) -> str:
+    """The text with a full stop where it has no mark at its end."""
+    bare = text.rstrip()
+    return bare if bare.endswith((".", "!", "?", "”", '"', "'", "’", ")")) else f"{bare}."
 
 
 def _without_cues(pairs: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,94 @@
+"""Contrasts on a crossed design: the effect of one factor with the others held fixed, every cell weighing the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.estimate import Estimate
+from acidtest.stats.resampling import Codes
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+METHOD = "mean over cells, clustered standard error"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A weighted sum of row values, with what its interval needs: the effect of a factor, or a mean over cells.
+
+    ``rows`` are the numbers of the rows that take part, ``weights`` what each adds to the value. Rows of one ``arm``
+    are those of one cell and one side; a row's deviation is measured from the mean of its arm.
+    """
+
+    rows: Codes
+    weights: Floats
+    arms: Codes
+
+    @classmethod
+    def between(cls, on: Flags, cells: Codes, rows: Flags) -> Contrast:
+        """The difference between the rows with a factor and those without, averaged over cells that have both."""
+        chosen = np.flatnonzero(rows)
+        _, cell = np.unique(cells[chosen], return_inverse=True)
+        arms = 2 * cell + on[chosen]
+        counts = np.bincount(arms, minlength=2 * (int(cell.max(initial=-1)) + 1))
+        complete = (counts.reshape(-1, 2) > 0).all(axis=1)
+        kept = complete[cell]
+        chosen, arms = chosen[kept], arms[kept]
+        signs = np.where(on[chosen], 1.0, -1.0)
+        return cls(chosen, signs / (counts[arms] * max(int(complete.sum()), 1)), arms)
+
+    @classmethod
+    def mean(cls, cells: Codes, rows: Flags) -> Contrast:
+        """The mean over cells of the rows' values."""
+        chosen = np.flatnonzero(rows)
+        _, arms = np.unique(cells[chosen], return_inverse=True)
+        counts = np.bincount(arms)
+        return cls(chosen, 1 / (counts[arms] * max(len(counts), 1)), arms)
+
+    def value(self, values: npt.NDArray[np.generic]) -> float:
+        """The weighted sum for one column of values."""
+        return float(self.weights @ values[self.rows]) if len(self.rows) else nan
+
+    def deviations(self, values: npt.NDArray[np.generic], groups: Codes) -> Floats:
+        """What each group adds to the value beyond what its arms would make one expect.
+
+        An arm of n rows deviates less from its own mean than from the true one, by (n − 1) / n.
+        """
+        column = values[self.rows].astype(np.float64)
+        counts = np.bincount(self.arms)
+        means = np.bincount(self.arms, column) / np.maximum(counts, 1)
+        inflation = np.sqrt(counts / np.maximum(counts - 1, 1))
+        terms = self.weights * (column - means[self.arms]) * inflation[self.arms]
+        return np.bincount(groups[self.rows], terms, minlength=int(groups.max(initial=-1)) + 1)
+
+
+def contrast_estimate(
+    parts: Sequence[tuple[float, Contrast, npt.NDArray[np.generic]]], groups: Codes, *, tests: int = 1
+) -> Estimate:
+    """The sum of contrasts, each with a coefficient and the column it is taken of, and its interval.
+
+    The interval holds for all of ``tests`` estimates together (Bonferroni). Groups that all deviate by nothing are no
+    proof of certainty: the standard error is never below that of one deviating group.
+    """
+    rows = np.unique(np.concatenate([contrast.rows for _, contrast, _ in parts]))
+    value = sum(coefficient * contrast.value(values) for coefficient, contrast, values in parts)
+    involved = len(np.unique(groups[rows]))
+    if value != value or involved < 2:
+        return Estimate(nan, n=len(rows), groups=involved, note="no cell has pairs of both kinds")
+    deviations = sum(coefficient * contrast.deviations(values, groups) for coefficient, contrast, values in parts)
+    error = max(float(np.linalg.norm(np.asarray(deviations))), sqrt(2) / (involved + 2))
+    reach = _quantile(1 - 0.025 / tests, involved - 1) * error
+    low, high = max(value - reach, -1.0), min(value + reach, 1.0)
+    return Estimate(value, low, high, n=len(rows), groups=involved, method=METHOD)
+
+
+def _quantile(probability: float, degrees: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, probability))
