@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.resampling import Codes
+from acidtest.stats.resampling import Codes, numbered
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -31,31 +31,42 @@ class Contrast:
     arms: Codes
 
     @classmethod
-    def between(cls, on: Flags, cells: Codes, rows: Flags) -> Contrast:
-        """The difference between the rows with a factor and those without, averaged over cells that have both."""
+    def between(cls, on: Flags, cells: Codes, rows: Flags, *, by_size: bool = False) -> Contrast:
+        """The difference between the rows with a factor and those without, averaged over cells that have both.
+
+        ``by_size`` weighs a cell by the smaller of its two sides; otherwise all cells weigh the same.
+        """
         chosen = np.flatnonzero(rows)
-        _, cell = np.unique(cells[chosen], return_inverse=True)
-        arms = 2 * cell + on[chosen]
-        counts = np.bincount(arms, minlength=2 * (int(cell.max(initial=-1)) + 1))
-        complete = (counts.reshape(-1, 2) > 0).all(axis=1)
-        kept = complete[cell]
-        chosen, arms = chosen[kept], arms[kept]
-        signs = np.where(on[chosen], 1.0, -1.0)
-        return cls(chosen, signs / (counts[arms] * max(int(complete.sum()), 1)), arms)
+        cell = numbered(cells[chosen])
+        counts = np.bincount(2 * cell + on[chosen], minlength=2 * (int(cell.max(initial=-1)) + 1)).reshape(-1, 2)
+        weights = counts.min(axis=1) if by_size else (counts.min(axis=1) > 0).astype(np.int64)
+        kept = weights[cell] > 0
+        chosen, cell = chosen[kept], cell[kept]
+        side = on[chosen].astype(np.int64)
+        share = weights[cell] / max(int(weights.sum()), 1) / counts[cell, side]
+        return cls(chosen, np.where(side == 1, share, -share), 2 * cell + side)
 
     @classmethod
     def mean(cls, cells: Codes, rows: Flags) -> Contrast:
         """The mean over cells of the rows' values."""
         chosen = np.flatnonzero(rows)
-        _, arms = np.unique(cells[chosen], return_inverse=True)
-        counts = np.bincount(arms)
-        return cls(chosen, 1 / (counts[arms] * max(len(counts), 1)), arms)
+        cell = numbered(cells[chosen])
+        counts = np.bincount(cell)
+        return cls(chosen, 1 / (counts[cell] * max(len(counts), 1)), cell)
 
-    def value(self, values: npt.NDArray[np.generic]) -> float:
+    def sides(self) -> tuple[Contrast, Contrast]:
+        """The means of the two sides: of the rows with the factor, and of those without."""
+        having = self.weights > 0
+        first, second = (
+            Contrast(self.rows[part], np.abs(self.weights[part]), self.arms[part]) for part in (having, ~having)
+        )
+        return first, second
+
+    def value(self, values: Flags) -> float:
         """The weighted sum for one column of values."""
-        return float(self.weights @ values[self.rows]) if len(self.rows) else nan
+        return float(self.weights @ values[self.rows].astype(np.float64)) if len(self.rows) else nan
 
-    def deviations(self, values: npt.NDArray[np.generic], groups: Codes) -> Floats:
+    def deviations(self, values: Flags, groups: Codes) -> Floats:
         """What each group adds to the value beyond what its arms would make one expect.
 
         An arm of n rows deviates less from its own mean than from the true one, by (n − 1) / n.
@@ -65,26 +76,32 @@ class Contrast:
         means = np.bincount(self.arms, column) / np.maximum(counts, 1)
         inflation = np.sqrt(counts / np.maximum(counts - 1, 1))
         terms = self.weights * (column - means[self.arms]) * inflation[self.arms]
-        return np.bincount(groups[self.rows], terms, minlength=int(groups.max(initial=-1)) + 1)
+        return np.bincount(groups[self.rows], terms, minlength=int(groups.max(initial=-1)) + 1).astype(np.float64)
 
 
 def contrast_estimate(
-    parts: Sequence[tuple[float, Contrast, npt.NDArray[np.generic]]], groups: Codes, *, tests: int = 1
+    parts: Sequence[tuple[float, Contrast, Flags]],
+    groups: Codes,
+    *,
+    tests: int = 1,
+    least: float = -1.0,
 ) -> Estimate:
     """The sum of contrasts, each with a coefficient and the column it is taken of, and its interval.
 
-    The interval holds for all of ``tests`` estimates together (Bonferroni). Groups that all deviate by nothing are no
-    proof of certainty: the standard error is never below that of one deviating group.
+    The value is between ``least`` and 1. The interval holds for all of ``tests`` estimates together (Bonferroni).
+    Groups that all deviate by nothing are no proof of certainty: the standard error is never below that of one
+    deviating group.
     """
     rows = np.unique(np.concatenate([contrast.rows for _, contrast, _ in parts]))
-    value = sum(coefficient * contrast.value(values) for coefficient, contrast, values in parts)
+    # Rounded, so that a sum of many weights does not become 99.99 %.
+    value = round(sum(coefficient * contrast.value(values) for coefficient, contrast, values in parts), 12)
     involved = len(np.unique(groups[rows]))
     if value != value or involved < 2:
         return Estimate(nan, n=len(rows), groups=involved, note="no cell has pairs of both kinds")
     deviations = sum(coefficient * contrast.deviations(values, groups) for coefficient, contrast, values in parts)
     error = max(float(np.linalg.norm(np.asarray(deviations))), sqrt(2) / (involved + 2))
     reach = _quantile(1 - 0.025 / tests, involved - 1) * error
-    low, high = max(value - reach, -1.0), min(value + reach, 1.0)
+    low, high = max(value - reach, least), min(value + reach, max(1.0, -least))
     return Estimate(value, low, high, n=len(rows), groups=involved, method=METHOD)
 
 

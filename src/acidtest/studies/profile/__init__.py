@@ -1,71 +1,26 @@
-"""The cue profile: which cues move a model's answers, and how much gold does, on the crossed pairs of suite ``cues``."""
+"""The cue profile: which cues move a model's answers, and how much gold does, on the pairs of suite ``cues``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.digests import digests
-from acidtest.core.draws import mix_bits
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.study import study
-from acidtest.stats.contrasts import Contrast, contrast_estimate
-from acidtest.stats.resampling import Codes, numbered
-from acidtest.studies.rows import ScoredRows, model_names, score_rows
+from acidtest.core.suite import CONTROL
+from acidtest.studies.profile.design import CUES, SUITE, CrossedDesign, CueEffect, Interaction
+from acidtest.studies.profile.sentences import headline
+from acidtest.studies.profile.user_cues import UserCue, measure_user_cue
+from acidtest.studies.rows import model_names, score_rows
 
-SUITE = "cues"
-SWITCHED = ("negation", "cue_words", "antonym", "number", "length", "misspelling")
-"""The columns of the suite that hold yes or no."""
-FORMS = {"overlap": ("none", "overlap"), "subsequence": ("overlap", "subsequence"), "constituent": ("subsequence", "constituent")}
-"""The cues that are forms of the premise: without and with the cue, everything else alike."""
-CUES = {
-    "overlap": "all words of the hypothesis are in the premise",
-    "subsequence": "the hypothesis is a run of words of the premise",
-    "constituent": "the hypothesis is a clause of the premise",
-    "negation": "the hypothesis has a negation word",
-    "hypothesis": "the hypothesis has words that hint at a label",
-    "antonym": "the premise has the opposite of a word of the hypothesis",
-    "number": "the premise has another number than the hypothesis",
-    "length": "the hypothesis is long",
-    "misspelling": "a word of the hypothesis is misspelt",
-}
-COLUMN = {"hypothesis": "cue_words"}
-"""The columns of cues whose names the suite cannot use."""
-USED = 0.10
-"""A cue is used where the corrected lower bound of its effect exceeds this."""
-_TESTS = len(CUES) + 1
-
-Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class CueEffect:
-    """How often the model answers a label that is not gold with a cue and without, all else held fixed."""
-
-    toward: str | None
-    """The label the cue pushes toward; None where two halves of the pairs do not agree on one."""
-    effect: Estimate
-    with_cue: Estimate
-    without_cue: Estimate
-    used: bool
-
-
-@dataclass(frozen=True)
-class Interaction:
-    """A cue whose effect depends on another by more than ten points."""
-
-    cue: str
-    other: str
-    with_other: Estimate
-    without_other: Estimate
-    difference: Estimate
+PREMISES = "premises"
+"""The suite in which premises are replaced, left out or shuffled."""
 
 
 @dataclass(frozen=True)
@@ -76,84 +31,119 @@ class Profile:
     gold_effect: Estimate
     cues: Mapping[str, CueEffect]
     premise_use: Estimate
+    """How often the answer to one hypothesis differs between premises of different gold."""
     interactions: tuple[Interaction, ...]
     cells: int
+    """How many cells of the design were asked."""
+    stability: Mapping[str, Estimate] = field(default_factory=dict)
+    """How often an answer stays, by what was done: another premise, none, its words shuffled, a cue switched."""
+    reverse_overlap: Estimate | None = None
+    """How often entailment is answered where it is gold and words do not overlap."""
+    hypothesis_alone: Estimate | None = None
+    """How many answers the words of the hypothesis alone predict."""
+    answers: Mapping[str, float] = field(default_factory=dict)
+    """How often each label is answered; what is missing to one was not answered."""
 
 
-class Design:
-    """The rows of suite ``cues`` as columns of numbers: what was asked, and what was answered."""
+@dataclass(frozen=True)
+class Spread:
+    """The effect of a cue, or of gold, over several runs of one recipe."""
 
-    def __init__(self, rows: ScoredRows) -> None:
-        frame = rows.frame.select("label", "form", *SWITCHED)
-        self.labels = rows.labels
-        self.answer, self.gold, self.groups = rows.answer, rows.gold, numbered(rows.groups)
-        self.form = frame["form"].to_numpy()
-        self.on = {cue: (frame[COLUMN.get(cue, cue)] == "yes").to_numpy() for cue in CUES if cue not in FORMS}
-        self.gold_code = numbered(self.gold)
-        # Groups are dealt into two halves by their names, so that the halves do not depend on the order of rows.
-        names = np.unique(rows.digests("group"), return_inverse=True)
-        self.half = (mix_bits(names[0]) & np.uint64(1)).astype(bool)[names[1]]
-
-    def is_not_gold(self, label: int) -> Flags:
-        return (self.gold >> label & 1) == 0
-
-    def sides(self, cue: str) -> tuple[Flags, Flags]:
-        """Which rows have the cue, and which take part in its contrast."""
-        if cue not in FORMS:
-            return self.on[cue], np.ones(len(self.answer), dtype=np.bool_)
-        without, having = FORMS[cue]
-        return self.form == having, np.isin(self.form, (without, having))
-
-    def cells(self, *left_out: str) -> Codes:
-        """The number of each row's cell: gold, form and the six cues, without those that are compared."""
-        columns = [np.unique(self.form, return_inverse=True)[1]] if not {*FORMS} & {*left_out} else []
-        columns += [flags for cue, flags in self.on.items() if cue not in left_out]
-        columns += [self.gold_code] if "gold" not in left_out else []
-        code = np.zeros(len(self.answer), dtype=np.int64)
-        for column in columns:
-            code = code * (int(column.max(initial=0)) + 1) + column
-        return numbered(code)
+    mean: float
+    lowest: float
+    highest: float
+    deviation: float
+    """Standard deviation over runs."""
+    error: float
+    """Mean standard error over pairs, for comparison."""
 
 
-def cue_effect(design: Design, cue: str) -> CueEffect:
-    """The effect of a cue toward the label it pushes toward: chosen on one half of the groups, measured on the other."""
-    on, part = design.sides(cue)
-    cells = design.cells(cue)
+@dataclass(frozen=True)
+class ProfileResult:
+    """The profiles of models."""
 
-    def contrast(label: int, rows: Flags) -> Contrast:
-        return Contrast.between(on, cells, part & rows & design.is_not_gold(label))
-
-    answers = [design.answer == label for label in range(len(design.labels))]
-    halves = (design.half, ~design.half)
-    best = [
-        int(np.nanargmax([np.nan_to_num(contrast(label, half).value(answers[label]), nan=-1.0) for label in range(len(answers))]))
-        for half in halves
-    ]
-    everything = np.ones(len(on), dtype=np.bool_)
-    if best[0] == best[1]:
-        parts = [(1.0, contrast(best[0], everything), answers[best[0]])]
-    else:
-        parts = [(0.5, contrast(best[1 - place], half), answers[best[1 - place]]) for place, half in enumerate(halves)]
-    effect = contrast_estimate(parts, design.groups, tests=_TESTS)
-    shares = [
-        contrast_estimate([(1.0, Contrast.mean(cells, part & rows & design.is_not_gold(best[0])), answers[best[0]])], design.groups)
-        for rows in (on, ~on)
-    ]
-    toward = design.labels[best[0]] if best[0] == best[1] else None
-    used = toward is not None and effect.known and effect.low > USED
-    return CueEffect(toward, effect, *(_share(share) for share in shares), used)
+    models: Mapping[str, Profile]
+    user_cues: tuple[UserCue, ...] = ()
+    seeds: Mapping[str, Spread] = field(default_factory=dict)
+    """By cue and ``gold``: the spread over runs, where these are of one recipe."""
+    runs: Mapping[str, Run] = field(default_factory=dict, metadata={"json": None})
 
 
-def _share(estimate: Estimate) -> Estimate:
-    return replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0)) if estimate.known else estimate
+def cue_suites(run: Run) -> list[str]:
+    """The suites of a run that hold the crossed pairs."""
+    return [name for name in run.header.suites if name.partition(":")[0] == SUITE]
 
 
-def gold_effect(design: Design) -> Estimate:
-    """How much more often a label is answered where it is gold than where it is not, cues held fixed, over labels."""
-    cells = design.cells("gold")
-    everything = np.ones(len(cells), dtype=np.bool_)
-    parts = []
-    for label in range(len(design.labels)):
-        contrast = Contrast.between(~design.is_not_gold(label), cells, everything)
-        parts.append((1 / len(design.labels), contrast, design.answer == label))
-    return contrast_estimate(parts, design.groups, tests=_TESTS)
+@study(group="look into a run", applies=lambda runs: any(map(cue_suites, runs)))
+def profile(
+    runs: Annotated[Sequence[Run], "Run folders that hold suite cues."],
+    *,
+    cue: Annotated[tuple[str, ...], "A cue of your own, package.module:function; repeat for several."] = (),
+    one_recipe: Annotated[bool, "The runs are of one recipe with several seeds: show the spread over seeds."] = False,
+) -> ProfileResult:
+    """Show what moves models' answers: which cues, and how much gold.
+
+    A cue is a function of premise and hypothesis that says yes or no. Those listed are crossed with gold in suite cues,
+    so that the effect of each is measured with the others held fixed. One of your own is measured on all pairs that
+    were asked, matched on gold and on the listed cues that words can tell.
+    """
+    named = {name: run for name, run in zip(model_names(runs), runs, strict=True) if cue_suites(run)}
+    if not named:
+        raise AcidtestError("no run has suite cues, on which the profile is measured; run the model with -s cues")
+    models = {name: measure_profile(run) for name, run in named.items()}
+    user_cues = tuple(measure_user_cue(spec, named) for spec in cue)
+    return ProfileResult(models, user_cues, _spreads(models) if one_recipe else {}, named)
+
+
+def measure_profile(run: Run) -> Profile:
+    """The profile of one run."""
+    suite, *others = cue_suites(run)
+    if others:
+        raise AcidtestError(f"the run holds suite cues {len(others) + 1} times; the profile is measured on one")
+    design = CrossedDesign.of(score_rows(run, suite))
+    effects = {name: design.effect(name) for name in CUES}
+    answers = {label: float((design.answer == place).mean()) for place, label in enumerate(design.labels)}
+    gold = design.gold_effect()
+    return Profile(
+        headline=headline(gold, effects, answers),
+        gold_effect=gold,
+        cues=effects,
+        premise_use=design.premise_use(),
+        interactions=tuple(design.interactions(effects)),
+        cells=design.cells_asked,
+        stability=_interventions(run)
+        | {f"{name} switched": design.stability(name) for name in ("misspelling", "length")},
+        reverse_overlap=design.reverse_overlap(),
+        hypothesis_alone=design.hypothesis_alone(),
+        answers=answers,
+    )
+
+
+def _interventions(run: Run) -> dict[str, Estimate]:
+    """How often the answer stays when the premise of an untouched pair is replaced, left out or shuffled."""
+    suite = next(
+        (name for name in run.header.suites if name.partition(":")[0] == PREMISES and not name.endswith(CONTROL)), ""
+    )
+    if suite + CONTROL not in run.header.suites:
+        return {}
+    rows, control = score_rows(run, suite), score_rows(run, suite + CONTROL)
+    before = pl.DataFrame({"base_id": control.frame["id"], "before": control.answer})
+    columns = rows.frame.select("base_id", "premise_is").with_columns(after=pl.Series(rows.answer))
+    joined = columns.join(before, on="base_id", how="left", maintain_order="left")
+    stays = (joined["after"] == joined["before"]).fill_null(False).to_numpy()
+    return {
+        name: rows.rate(stays, (joined["premise_is"] == name).to_numpy())
+        for name in joined["premise_is"].unique(maintain_order=True)
+    }
+
+
+def _spreads(models: Mapping[str, Profile]) -> dict[str, Spread]:
+    effects = {"gold": [profile.gold_effect for profile in models.values()]}
+    effects |= {cue: [profile.cues[cue].effect for profile in models.values()] for cue in CUES}
+    spreads = {}
+    for name, estimates in effects.items():
+        values = np.array([estimate.value for estimate in estimates])
+        error = float(np.mean([(estimate.high - estimate.low) / 2 / 2.8 for estimate in estimates]))
+        deviation = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+        spreads[name] = Spread(float(values.mean()), float(values.min()), float(values.max()), deviation, error)
+    return spreads
