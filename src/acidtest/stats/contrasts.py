@@ -69,13 +69,18 @@ class Contrast:
     def deviations(self, values: Flags, groups: Codes) -> Floats:
         """What each group adds to the value beyond what its arms would make one expect.
 
-        An arm of n rows deviates less from its own mean than from the true one, by (n − 1) / n.
+        An arm of n rows deviates less from its own mean than from the true one, by (n − 1) / n; an arm of one row is
+        measured from the mean of all rows of its side.
         """
         column = values[self.rows].astype(np.float64)
         counts = np.bincount(self.arms)
-        means = np.bincount(self.arms, column) / np.maximum(counts, 1)
+        means = (np.bincount(self.arms, column) / np.maximum(counts, 1))[self.arms]
+        for side in (self.weights > 0, self.weights < 0):
+            alone = side & (counts[self.arms] == 1)
+            if alone.any():
+                means[alone] = column[side].mean()
         inflation = np.sqrt(counts / np.maximum(counts - 1, 1))
-        terms = self.weights * (column - means[self.arms]) * inflation[self.arms]
+        terms = self.weights * (column - means) * inflation[self.arms]
         return np.bincount(groups[self.rows], terms, minlength=int(groups.max(initial=-1)) + 1).astype(np.float64)
 
 

@@ -34,10 +34,10 @@ FORMS = ("none", "overlap", "subsequence", "constituent")
 """What the premise has of the hypothesis: not all words, all words, all in a row, all as a clause."""
 GOLD = ("entailment", "neutral", "contradiction")
 _PAIRED = (("negation", "length"), ("cue_words", "misspelling"), ("antonym", "number"))
-"""The two cues that are switched within an item; the other four are the same in all its rows."""
-_PER_CELL = 9
-_SETTINGS = 2 ** (len(SWITCHED) - 2)
-"""Items that put one pair into every cell of a gold and form: each is asked under four settings of the cues."""
+"""The two cues that are switched one by one within an item; the other four are switched together."""
+_PER_CELL = 16
+_SETTINGS = 2 ** (len(SWITCHED) - 3)
+"""Items that put one pair into every cell of a gold and form: each is asked under eight settings of the cues."""
 _CANDIDATES = 8
 """Pairs of the corpus looked at for each item."""
 _COLUMNS: dict[str, Kind] = {
@@ -98,16 +98,16 @@ class Words:
     plain: tuple[str, str]
     unrelated: str
     belongings: tuple[str, str]
-    circumstance: str
+    circumstance: tuple[str, str]
     elsewhere: str
     number: str
     other_number: str
 
-    def subject(self, on: Mapping[str, bool], people: str) -> str:
-        """The subject of the hypothesis, without an article, under some cues."""
+    def subject(self, on: Mapping[str, bool], *, synonyms: bool = False) -> str:
+        """The subject of the hypothesis, without an article, under some cues, or the same in other words."""
         adjective, _ = self.hinting if on["cue_words"] else self.plain
-        belongings = self.belongings[on["misspelling"]]
-        return f"{self.number} {adjective} {people} with {'no ' if on['negation'] else ''}{belongings}"
+        belongings = ("no " if on["negation"] else "") + self.belongings[on["misspelling"]]
+        return f"{self.number} {adjective} {self.people[synonyms]} {'carrying' if synonyms else 'with'} {belongings}"
 
     def other_people(self, on: Mapping[str, bool]) -> str:
         """The other people of the premise, without an article, under some cues."""
@@ -126,7 +126,7 @@ class Lexicon:
     plain: list[tuple[str, str]]
     unrelated: list[str]
     belongings: list[tuple[str, str]]
-    circumstances: list[str]
+    circumstances: list[tuple[str, str]]
     elsewhere: list[str]
     frames: Mapping[tuple[str, str], list[dict[str, str]]]
 
@@ -153,7 +153,7 @@ class Lexicon:
             adjectives.filter(~hints).select("adjective", "antonym").rows(),
             phrases("unrelated"),
             pairs("belongings"),
-            phrases("circumstances"),
+            pairs("circumstances"),
             phrases("elsewhere"),
             frames,
         )
@@ -188,16 +188,18 @@ class Lexicon:
 
 
 def _switches(item: int) -> Iterator[tuple[str, dict[str, bool]]]:
-    """The cues an item switches, and the four settings of all cues under which it is asked.
+    """The cues an item switches one by one, and the eight settings of all cues under which it is asked.
 
-    Items take turns: 16 settings of the cues that stay, for the first two cues, then for the next two, and so on.
+    The other four cues have one setting and the opposite one, so that every cue is on in half of an item's rows, and
+    what is particular to the item adds nothing to its effect. Items take turns: 8 such settings for the first two cues,
+    then for the next two, and so on.
     """
     turn, setting = divmod(item, _SETTINGS)
     switched = _PAIRED[turn % len(_PAIRED)]
     fixed = [cue for cue in SWITCHED if cue not in switched]
     on = {cue: bool(setting >> place & 1) for place, cue in enumerate(fixed)}
-    for values in product((False, True), repeat=2):
-        both = on | dict(zip(switched, values, strict=True))
+    for opposite, *values in product((False, True), repeat=3):
+        both = {cue: is_on != opposite for cue, is_on in on.items()} | dict(zip(switched, values, strict=True))
         yield " and ".join(switched), {cue: both[cue] for cue in SWITCHED}
 
 
@@ -226,15 +228,14 @@ def _template_rows(lexicon: Lexicon, words: list[Words], frame_draws: Integers) 
 
 
 def _fill(frame: Mapping[str, str], words: Words, on: Mapping[str, bool], *, synonyms: bool) -> tuple[str, str]:
-    """Premise and hypothesis; with ``synonyms`` the premise has other words for people and verb."""
-    people, verb = words.people[0], words.verb[0]
-    circumstance = f" {words.circumstance}" if on["length"] else ""
-    hypothesis = f"The {words.subject(on, people)} {verb}{circumstance}."
+    """Premise and hypothesis; with ``synonyms`` the premise says in other words what the hypothesis says."""
+    circumstance = f" {words.circumstance[0]}" if on["length"] else ""
+    hypothesis = f"The {words.subject(on)} {words.verb[0]}{circumstance}."
     premise = (frame["premise"] if on["length"] or not frame["short"] else frame["short"]).format(
-        subject="the " + words.subject(on, words.people[1] if synonyms else people),
+        subject="the " + words.subject(on, synonyms=synonyms),
         others="the " + words.other_people(on),
-        verb=words.verb[1] if synonyms else verb,
-        circumstance=words.circumstance,
+        verb=words.verb[synonyms],
+        circumstance=words.circumstance[synonyms],
     )
     return premise[0].upper() + premise[1:], hypothesis
 
@@ -257,7 +258,7 @@ def _corpus_rows(pairs: Suite, words: list[Words], draws: Draws) -> Iterator[dic
         items = [(item, *setting) for item in range(len(words)) for setting in _switches(item)]
         for item, switched, on in items:
             pair = chosen.row(item % chosen.height, named=True)
-            subject, others = words[item].subject(on, words[item].people[0]), words[item].other_people(on)
+            subject, others = words[item].subject(on), words[item].other_people(on)
             place = words[item].elsewhere
             longer = f" {place}" if on["length"] else ""
             yield {

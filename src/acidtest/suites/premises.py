@@ -15,9 +15,12 @@ CITATION = "acidtest; hypotheses without their premises after Poliak et al. (201
 _NAME = "premises"
 _COLUMNS: dict[str, Kind] = {"premise_is": "factor"}
 _GOLD = {"another": "non-entailment", "none": "non-entailment", "shuffled": "any"}
+_NOTHING = "."
+"""What stands for no premise: many models cannot be asked about an empty text."""
 _NOTE = (
     "Another premise is that of another pair and, like no premise, does not entail the hypothesis. Shuffled words may "
-    "say anything, so every answer counts as right there: the suite is for comparing answers with those to the untouched pairs."
+    "say anything, so every answer counts as right there: the suite is for comparing answers with those to the "
+    "untouched pairs."
 )
 
 
@@ -36,7 +39,7 @@ def premises(request: Request) -> Suite:
     draws = Draws(request.seed, _NAME)
     parts = {
         "another": _other_premises(frame, draws),
-        "none": pl.Series([""] * frame.height, dtype=pl.String),
+        "none": pl.Series([_NOTHING] * frame.height, dtype=pl.String),
         "shuffled": _shuffled(frame, draws),
     }
     kept = frame.drop("premise", *LABEL_COLUMNS, strict=False).with_columns(group="id")

@@ -21,12 +21,9 @@ from acidtest.studies.rows import ScoredRows
 from acidtest.text.heuristics import words
 
 SUITE = "cues"
-FORMS = {
-    "overlap": ("none", "overlap"),
-    "subsequence": ("overlap", "subsequence"),
-    "constituent": ("subsequence", "constituent"),
-}
-"""The cues that are forms of the premise, each with the form it is compared with and its own."""
+FORMS = ("overlap", "subsequence", "constituent")
+"""The cues that are forms of the premise; each is compared with the one before, the first with no overlap."""
+FORM_NAMES = ("none", *FORMS)
 SWITCHED = {
     "negation": "negation",
     "hypothesis": "cue_words",
@@ -127,7 +124,8 @@ class Design:
 class CrossedDesign(Design):
     """The rows of suite ``cues``: form, cues and hypotheses beside what was answered."""
 
-    form: npt.NDArray[np.object_]
+    form: npt.NDArray[np.int8]
+    """The form of the premise, a place in ``FORM_NAMES``; -1 for pairs of a corpus."""
     on: Mapping[str, Flags]
     """Whether each row has each cue that is switched."""
     hypotheses: pl.Series
@@ -142,7 +140,7 @@ class CrossedDesign(Design):
             rows.gold,
             rows.groups,
             half=deal_halves(rows),
-            form=columns["form"].to_numpy(),
+            form=form_codes(columns["form"]),
             on={cue: (columns[column] == "yes").to_numpy() for cue, column in SWITCHED.items()},
             hypotheses=columns["hypothesis"],
         )
@@ -151,7 +149,8 @@ class CrossedDesign(Design):
         """See ``Design``; a form is compared with the form below it."""
         if cue in SWITCHED:
             return self.on[cue], np.ones(len(self.answer), dtype=np.bool_)
-        return self.form == FORMS[cue][1], np.isin(self.form, FORMS[cue])
+        place = FORM_NAMES.index(cue)
+        return self.form == place, (self.form == place) | (self.form == place - 1)
 
     def contrast(self, cue: str, rows: Flags) -> Contrast:
         """See ``Design``; cells are gold, form and the other cues, and weigh the same."""
@@ -195,9 +194,9 @@ class CrossedDesign(Design):
 
     def premise_use(self) -> Estimate:
         """How often the answer to one hypothesis differs between two premises of different gold and the same form."""
-        keys = self._codes(self.groups, *self.on.values(), numbered(self.form))
+        keys = self._codes(self.groups, *self.on.values(), self.form + 1)
         rows = pl.DataFrame({"key": keys, "answer": self.answer, "gold": self.gold, "group": self.groups})
-        rows = rows.filter(self.form != "corpus")
+        rows = rows.filter(self.form >= 0)
         pairs = rows.join(rows, on="key", suffix="_other").filter(pl.col("gold") < pl.col("gold_other"))
         if pairs.is_empty():
             return Estimate(nan, note="no hypothesis was asked with premises of different gold")
@@ -217,12 +216,12 @@ class CrossedDesign(Design):
 
     def reverse_overlap(self) -> Estimate:
         """How often entailment is answered where it is gold and the premise has not all words of the hypothesis."""
-        rows = ~self.is_not_gold(0) & (self.form == "none")
+        rows = ~self.is_not_gold(0) & (self.form == 0)
         return contrast_estimate([(1.0, Contrast.mean(self._cells(), rows), self.answer == 0)], self.groups, least=0)
 
     def hypothesis_alone(self) -> Estimate:
         """How many answers the words of the hypothesis alone predict, learnt on one half for the other."""
-        templates = self.form != "corpus"
+        templates = self.form >= 0
         numbered_words = pl.DataFrame({"row": np.arange(len(self.answer)), "word": words(self.hypotheses)})
         table = numbered_words.explode("word").unique(maintain_order=True)
         numbers = table["word"].rank("dense").to_numpy().astype(np.int64) - 1
@@ -238,7 +237,7 @@ class CrossedDesign(Design):
         """The number of each row's cell: gold, form and switched cues, without those compared."""
         columns: list[npt.NDArray[np.generic]] = [flags for cue, flags in self.on.items() if cue not in left_out]
         if not {*FORMS} & {*left_out}:
-            columns.append(numbered(self.form))
+            columns.append(self.form + 1)
         if "gold" not in left_out:
             columns.append(numbered(self.gold))
         return self._codes(*columns)
@@ -249,6 +248,11 @@ class CrossedDesign(Design):
         for column in columns:
             codes = codes * (int(column.max(initial=0)) + 1) + column.astype(np.int64)
         return numbered(codes)
+
+
+def form_codes(forms: pl.Series) -> npt.NDArray[np.int8]:
+    """The places of forms in ``FORM_NAMES``, and -1 for pairs of a corpus."""
+    return forms.replace_strict(FORM_NAMES, range(len(FORM_NAMES)), default=-1, return_dtype=pl.Int8).to_numpy()
 
 
 def deal_halves(rows: ScoredRows) -> Flags:
