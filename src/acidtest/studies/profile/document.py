@@ -10,11 +10,12 @@ from acidtest.studies.profile.sentences import CONDITIONS, SHORT, claims
 GOLD = "gold"
 _METHODS = (
     "The effect of a cue: among pairs whose gold is not a label, how much more often that label is answered with the "
-    "cue than without it, gold and all other crossed cues held fixed, every cell of the design weighing the same. The "
-    "label is chosen on one half of the items and measured on the other. The effect of gold: how much more often a label is "
-    "answered where it is gold than where it is not, cues held fixed, averaged over labels; at most this much is "
-    "reasoning. Rows of one item are a group; intervals hold for all effects together (Bonferroni). Effects do not add "
-    "up to one. A cue that is not listed but goes with a listed one in the text cannot be told from it.",
+    "cue than without it, gold and all other crossed cues held fixed, every cell of the design weighing the same. "
+    "The label is chosen on one half of the items and measured on the other.",
+    "The effect of gold: how much more often a label is answered where it is gold than where it is not, cues held "
+    "fixed, averaged over labels; at most this much is reasoning.",
+    "Rows of one item are a group; the intervals of all effects hold together (Bonferroni). Effects do not add up to "
+    "one. A cue that is not listed but goes with a listed one in the text cannot be told from it.",
 )
 
 
