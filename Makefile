@@ -8,6 +8,10 @@ CLEAN_PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quie
 # Tests start the program many times over; where Python may keep what it compiled, each start takes half as long.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Tests run side by side, a process for every core: threads of their own would only wait for each other.
+quick unit: export POLARS_MAX_THREADS := 1
+quick unit: export OMP_NUM_THREADS := 1
+
 .PHONY: demo test quick lint types unit resources bench docs wheel clean
 
 demo: $(VENV)/.demo-ready

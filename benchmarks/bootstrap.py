@@ -14,7 +14,8 @@ import numpy as np
 from race import parse_options, race, report, seconds, timing_rows
 from scipy import stats
 
-from acidtest.stats.resampling import bootstrap, generator, group_totals
+from acidtest.stats.bootstrap import bootstrap
+from acidtest.stats.resampling import generator, group_totals
 
 ROWS, REPEATS, SCIPY_REPEATS = 30_000, 20, 5
 BATCHES = (1, 4, 16, 64, 256, 1024)

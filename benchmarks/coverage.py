@@ -23,7 +23,8 @@ from scipy import stats
 
 from acidtest.core.draws import key
 from acidtest.stats import intervals, significance
-from acidtest.stats.resampling import bootstrap, generator, group_totals
+from acidtest.stats.bootstrap import bootstrap
+from acidtest.stats.resampling import generator, group_totals
 
 RESAMPLES = 1_000
 RATES = (0.5, 0.9, 0.99)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 
 from acidtest import api
 from acidtest.cli.app import command
+from acidtest.core.suite import Suite
 
 FOLDER = Path(__file__).parent
 NOTE = "<!-- Written by docs/build.py (make docs). Change the code, not this page. -->"
@@ -41,7 +43,12 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2].rstrip()} … {text[-LONGEST // 2 :].lstrip()}"
 
 
-def suites_page() -> str:
+def small_suite(name: str) -> Suite:
+    """A suite of few rows, from which examples are shown."""
+    return api.generate(name, n=20, at_most=True)
+
+
+def suites_page(generate: Callable[[str], Suite] = small_suite) -> str:
     """A section for each suite: what it is, its options, an example of each kind."""
     lines = [NOTE, "", "# Suites", ""]
     for name, generator in api.suites().items():
@@ -57,12 +64,11 @@ def suites_page() -> str:
                 values = ", ".join(option.choices) or several or type(option.default).__name__
                 lines.append(f"| `--{option.name.replace('_', '-')}` | {values} | {option.shown} |")
             lines.append("")
-        lines += _examples(name) if generator.source != "published" else []
+        lines += _examples(generate(name)) if generator.source != "published" else []
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _examples(name: str) -> list[str]:
-    suite = api.generate(name, n=20, at_most=True)
+def _examples(suite: Suite) -> list[str]:
     card = suite.card
     told = card.strata[:1] or (card.crossings or (("label",),))[0]
     rows = suite.frame.collect().group_by(told, maintain_order=True).first()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,12 +23,17 @@ def started_chromium() -> Iterator[Any]:
         browser.close()
 
 
-def find_faults(page: Any) -> list[str]:
-    """What axe-core finds wrong with the page as it stands, with the elements."""
+RULE_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
+"""The rules whose outcome depends on colours: what a dark page may break that a light one keeps."""
+
+
+def find_faults(page: Any, rules: Sequence[str] = ()) -> list[str]:
+    """What axe-core finds wrong with the page as it stands, by the named rules or by all, with the elements."""
     from axe_playwright_python.sync_playwright import Axe
 
-    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    results = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]})
+    chosen = {"type": "rule", "values": list(rules)} if rules else {"type": "tag", "values": list(RULE_TAGS)}
+    results = Axe().run(page, options={"runOnly": chosen, "resultTypes": ["violations"]})
     return [
         f"{fault['id']}: {node['html']} {node.get('failureSummary')}"
         for fault in results.response["violations"]

@@ -735,7 +735,7 @@ slow.batch_size = 100
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill a process outright")
 def test_a_killed_run_continues_and_ends_like_one_that_was_not(tmp_path: Path) -> None:
     (tmp_path / "slowly.py").write_text(SLOW)
-    suites = ["-s", "hans,stress/negation", "--limit", "3000"]
+    suites = ["-s", "hans,stress/negation", "--limit", "1500"]
     command = [sys.executable, "-m", "acidtest", "run", "-m", "python:slowly:slow", *suites, "-q", "-o"]
     subprocess.run([*command, "whole"], check=True, capture_output=True)
     asked = len((tmp_path / "asked.txt").read_text().splitlines())

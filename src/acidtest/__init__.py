@@ -1,6 +1,6 @@
 """acidtest finds out whether a natural-language-inference model reasons or cheats."""
 
-from acidtest.core.interrupts import end_quietly_while_loading
+from acidtest.core.errors import end_quietly_while_loading
 
 end_quietly_while_loading()
 

@@ -18,7 +18,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     suite = api.generate("stress/antonymy")
     for model in ("random", "overlap"):
-        api.run(f"baseline:{model}", [suite], output=tmp_path / model)
+        api.run(f"baseline:{model}", [suite], output=tmp_path / model, page=False)
     Path("train.tsv").write_text(
         "premise\thypothesis\tlabel\nIt is open.\tIt is closed.\tcontradiction\n", encoding="utf-8"
     )

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.cli.app import main
+from acidtest.cli.app import command, command_entries, main
+from acidtest.core.study import STUDIES, study_entries
 from acidtest.version import __version__
 
 
@@ -53,13 +54,13 @@ def test_the_scorecard_stays_as_it_is(capsys: pytest.CaptureFixture[str], golden
 
 
 def test_the_same_run_again_says_that_it_was_done(capsys: pytest.CaptureFixture[str]) -> None:
-    said(capsys, "run", "-m", "baseline:overlap", "--limit", "300")
-    out, _ = said(capsys, "run", "-m", "baseline:overlap", "--limit", "300")
+    said(capsys, "run", "-m", "baseline:overlap", "-s", "hans", "--limit", "300")
+    out, _ = said(capsys, "run", "-m", "baseline:overlap", "-s", "hans", "--limit", "300")
     assert out.startswith("This run was finished before (20")
 
 
 def test_run_as_json_is_the_results_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    out, _ = said(capsys, "run", "-m", "baseline:overlap", "--limit", "300", "-o", "here", "--json")
+    out, _ = said(capsys, "run", "-m", "baseline:overlap", "-s", "hans", "--limit", "300", "-o", "here", "--json")
     found = json.loads(out)
     assert found.pop("folder") == "here"
     assert found == json.loads((tmp_path / "here" / "results.json").read_text())
@@ -68,7 +69,8 @@ def test_run_as_json_is_the_results_file(capsys: pytest.CaptureFixture[str], tmp
 def test_several_models_have_a_folder_each_and_a_joint_report(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    out, _ = said(capsys, "run", "-m", "baseline:overlap", "-m", "baseline:random", "--limit", "300", "-o", "both")
+    models = ("-m", "baseline:overlap", "-m", "baseline:random")
+    out, _ = said(capsys, "run", *models, "-s", "hans", "--limit", "300", "-o", "both")
     assert "joint report: both/report.html" in out.replace("\\", "/")
     assert (tmp_path / "both" / "baseline-random" / "run.json").exists()
     page = (tmp_path / "both" / "report.html").read_text()
@@ -222,13 +224,23 @@ def test_suite_options_come_from_variables_and_the_file_too(
 
 def test_one_model_in_the_file_is_a_list_of_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "acidtest.toml").write_text('[run]\nmodel = "baseline:random"\nlimit = 60\n')
-    assert said(capsys, "run")[0].startswith("baseline:random")
+    assert said(capsys, "run", "-s", "hans")[0].startswith("baseline:random")
 
 
 def test_a_broken_settings_file_does_not_hide_the_help(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "acidtest.toml").write_text("seed =\n")
     assert "Usage: acidtest" in said(capsys, "--help")[0]
     assert "is not valid TOML" in said(capsys, "suites", status=2)[1]
+
+
+def test_the_help_lists_every_command_as_its_function_describes_it() -> None:
+    """The help is read from the source; this compares it with what the imported commands and studies say."""
+    commands, entries = command().commands, command_entries()
+    assert list(entries) == list(commands)
+    for name, sub in commands.items():
+        assert entries[name].summary == " ".join((sub.help or "").partition("\n\n")[0].split())
+    studies = {name: STUDIES[name].group for name in STUDIES if STUDIES[name].group}
+    assert {name: entry.group for name, entry in study_entries().items()} == studies
 
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -271,7 +283,7 @@ def test_audit_counts_support(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 def test_comparing_published_with_fresh_words_is_good_json(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ("published", "fresh"):
-        said(capsys, "run", "-m", "baseline:overlap", "--words", words, "--limit", "300", "-o", words)
+        said(capsys, "run", "-m", "baseline:overlap", "-s", "hans", "--words", words, "--limit", "300", "-o", words)
     out, _ = said(capsys, "compare", "published", "fresh", "--json")
     # A category of one vocabulary has no accuracy in the other.
     assert any(None in contrast["accuracies"] for contrast in json.loads(out)["contrasts"])
@@ -302,12 +314,13 @@ def test_a_setting_of_one_suite_does_not_trouble_others(
 ) -> None:
     (tmp_path / "mine.csv").write_text("premise,hypothesis,label\nA cat sat.,A cat lay.,neutral\n")
     overlap = ("-m", "baseline:overlap")
+    two = ("-s", "hans,stress/negation", "--limit", "60")
     monkeypatch.setenv("ACIDTEST_WORDS", "published")
     said(capsys, "run", *overlap, "-s", "mine.csv", "-o", "mine")
-    assert "words:published" in said(capsys, "run", *overlap, "--limit", "60", "-o", "hans")[0]
+    assert "words:published" in said(capsys, "run", *overlap, *two, "-o", "hans")[0]
     monkeypatch.delenv("ACIDTEST_WORDS")
     (tmp_path / "acidtest.toml").write_text('[run]\nwords = ["published", "fresh"]\n')
-    assert "hans:words=fresh" in said(capsys, "run", *overlap, "--limit", "60", "-o", "both")[0]
+    assert "hans:words=fresh" in said(capsys, "run", *overlap, *two, "-o", "both")[0]
     assert (
         "no option called 'words'" in said(capsys, "run", *overlap, "-s", "mine.csv", "--words", "fresh", status=2)[1]
     )

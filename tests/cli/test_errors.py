@@ -30,7 +30,7 @@ A cat plays.,A cat plays.,entailment,fiction
 def _a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("pairs.csv").write_text(PAIRS, encoding="utf-8")
-    acidtest.run("baseline:overlap", "pairs.csv", output="run")
+    acidtest.run("baseline:overlap", "pairs.csv", output="run", page=False)
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> tuple[str, str]:

@@ -31,7 +31,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("train.tsv").write_text(f"{header}It is red.\tIt is blue.\tcontradiction\n", encoding="utf-8")
     Path("original.tsv").write_text(f"{header}It is red.\tIt is.\tentailment\nA.\tB.\tneutral\n", encoding="utf-8")
     Path("glove.txt").write_text(VECTORS, encoding="utf-8")
-    api.run("baseline:overlap", ["dataset.jsonl", "original.tsv"], output=tmp_path / "run")
+    api.run("baseline:overlap", ["dataset.jsonl", "original.tsv"], output=tmp_path / "run", page=False)
     return tmp_path
 
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from acidtest.cli.options import Stages, set_up_logging
+from acidtest.cli.options import Stages, set_up_logging, variable_name
 from acidtest.core.logs import log
 
 
@@ -30,3 +30,7 @@ def test_the_same_warning_is_told_once_and_errors_every_time(capsys: pytest.Capt
         log.handlers, log.level = before
     told = capsys.readouterr().err.splitlines()
     assert told == ["WARNING: a: rows have no gold", "WARNING: b: rows have no gold", "ERROR: wrong", "ERROR: wrong"]
+
+
+def test_an_option_has_one_variable() -> None:
+    assert variable_name("batch-size") == variable_name("batch_size") == "ACIDTEST_BATCH_SIZE"

@@ -65,12 +65,17 @@ def suite_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def tiny_run(suite_files: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run on two pairs of each suite, so that most slices are empty."""
     folder = tmp_path_factory.mktemp("tiny")
-    return acidtest.run(ScatteredAnswers("first"), suites=suite_files, limit=2, output=folder / "run").folder
+    return acidtest.run(
+        ScatteredAnswers("first"), suites=suite_files, limit=2, output=folder / "run", page=False
+    ).folder
 
 
 @pytest.fixture(scope="session")
 def study_runs(suite_files: list[str], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The folders of eight models' runs on the same battery."""
+    """The folders of eight models' runs on the same battery, the first with its page."""
     folder = tmp_path_factory.mktemp("studies")
     run = functools.partial(acidtest.run, suites=suite_files)
-    return [run(ScatteredAnswers(name), output=folder / f"run-{number}").folder for number, name in enumerate(MODELS)]
+    return [
+        run(ScatteredAnswers(name), output=folder / f"run-{number}", page=number == 0).folder
+        for number, name in enumerate(MODELS)
+    ]

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from acidtest.core.errors import FileError
-from acidtest.core.settings import read_settings, variable_name
+from acidtest.core.settings import read_settings
 
 COMMANDS = {"run": ["seed", "limit", "batch_size"], "suites": ["seed"]}
 
@@ -40,7 +40,3 @@ def test_no_file_says_nothing(tmp_path: Path) -> None:
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(FileError, match=message):
         read_settings(written(tmp_path, text), COMMANDS)
-
-
-def test_an_option_has_one_variable() -> None:
-    assert variable_name("batch-size") == variable_name("batch_size") == "ACIDTEST_BATCH_SIZE"

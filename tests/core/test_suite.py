@@ -6,7 +6,6 @@ import pytest
 
 from acidtest.core.digests import repeated_values
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.streams import stream_frame
 from acidtest.core.structured import check_shape
 from acidtest.core.suite import (
     COLUMNS,
@@ -17,6 +16,7 @@ from acidtest.core.suite import (
     plain_name,
     require_columns,
     source_digests,
+    stream_frame,
 )
 
 PAIRS = pl.DataFrame(
@@ -121,7 +121,7 @@ def test_a_streamed_frame_is_filtered_cut_and_projected_like_any_other() -> None
 
 
 def test_rows_picked_from_a_batch_can_be_given_room_of_their_own() -> None:
-    from acidtest.core.streams import compact_frame
+    from acidtest.core.suite import compact_frame
 
     frame = pl.DataFrame({"a": ["x" * 1000] * 50, "b": pl.Series([None, 2] * 25, dtype=pl.UInt32)})
     assert compact_frame(frame.head(3)).equals(frame.head(3))

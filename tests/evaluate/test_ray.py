@@ -18,7 +18,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.model import complete_model
-from acidtest.evaluate.plan import Batch
+from acidtest.evaluate.answers import Batch
 from acidtest.evaluate.ray import Cluster, PartResult
 from acidtest.evaluate.runner import Asker
 from acidtest.io.rows import memory_rows

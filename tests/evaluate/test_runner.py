@@ -13,8 +13,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import Model, complete_model
 from acidtest.core.suite import Card, Suite
 from acidtest.core.suite import complete_columns as completed_frame
-from acidtest.evaluate.answers import new_cache_file
-from acidtest.evaluate.plan import make_plan
+from acidtest.evaluate.answers import make_plan, new_cache_file
 from acidtest.evaluate.runner import answer_memory, collect_answers
 
 

@@ -169,13 +169,13 @@ def test_fifty_values_in_many_blocks_are_a_factor_and_fifty_one_are_not(tmp_path
     for values, kind in ((50, "factor"), (51, "text")):
         lines = (f"A {n}.\tB.\tneutral\tx{n % values}\n" for n in range(200))
         (tmp_path / "a.tsv").write_text("premise\thypothesis\tlabel\tkind\n" + "".join(lines))
-        with streaming(100):
+        with streaming(500):
             assert read_corpus(tmp_path / "a.tsv").suite.card.columns == {"kind": kind}
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv", "a.tsv.gz"])
 def test_our_own_files_are_the_same_in_blocks(tmp_path: Path, name: str) -> None:
-    suite = api.generate("hans", n=30)
+    suite = api.generate("hans", n=8)
     with streaming(5_000):
         api.save(suite, tmp_path / name)
         again = api.load(tmp_path / name)
@@ -185,7 +185,7 @@ def test_our_own_files_are_the_same_in_blocks(tmp_path: Path, name: str) -> None
 
 def test_a_suite_can_be_written_over_the_file_it_was_read_from(tmp_path: Path) -> None:
     with streaming(5_000):
-        api.save(api.generate("hans", n=30), tmp_path / "a.parquet")
+        api.save(api.generate("hans", n=8), tmp_path / "a.parquet")
         suite = api.load(tmp_path / "a.parquet")
         api.save(suite, tmp_path / "a.parquet")
         with pytest.raises(AcidtestError, match="was changed after it was loaded"):

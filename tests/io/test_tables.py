@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from acidtest.core.errors import FileError
-from acidtest.core.streams import sink_rows
+from acidtest.core.suite import sink_rows
 from acidtest.io import blocks, delimited, jsonlines
 from acidtest.io.rows import memory_rows
 from acidtest.io.tables import flatten, read_table, remove_formula_prefix, stem, write_table

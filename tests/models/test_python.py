@@ -13,7 +13,7 @@ import pytest
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import NOTE
 from acidtest.core.model import Model, complete_model, model_from_spec
-from acidtest.evaluate.plan import Batch
+from acidtest.evaluate.answers import Batch
 from acidtest.evaluate.runner import Asker
 from acidtest.models.python import fingerprint_code
 

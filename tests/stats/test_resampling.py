@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from acidtest.stats import resampling
-from acidtest.stats.resampling import bootstrap, generator, group_totals, numbered, spread, taken, weighted_sides
+from acidtest.stats.bootstrap import bootstrap
+from acidtest.stats.resampling import generator, group_totals, numbered, spread, taken, weighted_sides
 
 
 def ratio(sums, sizes, axis=-1):
@@ -69,6 +70,14 @@ def test_the_bootstrap_of_less_than_two_groups_is_nan_and_of_like_groups_a_point
     assert math.isnan(bootstrap([], [], rng=generator(0)).high)
     found = bootstrap([1.0] * 50, [2.0] * 50, rng=generator(0))
     assert (found.low, found.high) == (0.5, 0.5)
+
+
+def test_a_seed_draws_what_its_generator_draws() -> None:
+    sums, sizes = np.arange(60) % 4, np.full(60, 3)
+    strata = np.arange(60) // 50
+    seeded = [bootstrap(sums, sizes, strata=strata, rng=7, resamples=500) for _ in range(2)]
+    assert seeded == [bootstrap(sums, sizes, strata=strata, rng=generator(7), resamples=500)] * 2
+    assert bootstrap(sums, sizes, strata=strata, rng=8, resamples=500) != seeded[0]
 
 
 def test_groups_are_drawn_within_their_strata():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from acidtest.stats import resampling
-from acidtest.stats.clusters import Counted, share_difference, share_test
-from acidtest.stats.intervals import rate, unpaired_difference
+from acidtest.stats.clusters import share_difference, share_test
+from acidtest.stats.intervals import Counted, rate, unpaired_difference
 
 
 def side(*counts: tuple[str, int]) -> Counted:
@@ -24,7 +24,8 @@ def ids(rows: int) -> np.ndarray:
 
 def difference(first: Counted, second: Counted, groups: np.ndarray | None = None):
     groups = ids(len(first.counted)) if groups is None else groups
-    return share_difference(first, second, groups=groups, strata=np.zeros_like(groups))
+    shares = [side.estimate(groups, np.zeros_like(groups)) for side in (first, second)]
+    return share_difference(first, second, shares, groups=groups)
 
 
 def test_the_difference_is_that_of_the_two_shares():
@@ -127,7 +128,7 @@ def test_a_planted_effect_is_found_and_the_interval_covers_it():
     for number in range(150):
         first, second, codes = drawn(rng, (0.7, 0.35), (0.5, 0.3), 100)
         rejected += share_test(first, second, groups=codes, draws_seed=number, resamples=499).p < 0.05
-        found = share_difference(first, second, groups=codes, strata=np.zeros_like(codes))
+        found = difference(first, second, codes)
         covered += found.low <= 0.35 <= found.high
     assert rejected >= 145
     # Binomial(150, 0.95): 0.01 quantile 136.

@@ -12,7 +12,7 @@ import pytest
 
 from acidtest.core.document import Chart, Document, Note, Published, Section, Table, tables, walk
 from acidtest.core.estimate import Estimate
-from acidtest.core.ratings import Attendance, CheckCounts, PeoplePace, Ratings, Times
+from acidtest.core.ratings import Attendance, CheckCounts, Headcount, PeoplePace, Ratings, Times
 from acidtest.render.files import write_chart
 from acidtest.render.html import render_page
 from acidtest.stats.annotators import InferenceAccuracy
@@ -197,7 +197,7 @@ def test_times_checks_and_exclusions_are_shown() -> None:
         controls={"ann": CheckCounts(10, 0), "ben": CheckCounts(10, 3)},
         excluded=("ben",),
         left_out=67,
-        people=2,
+        people=Headcount(2, 1),
         paces={"all": PeoplePace(2, 6.55), "kept": PeoplePace(1, 8.9), "discarded": PeoplePace(1, 4.2)},
     )
     shown = document(agreement(replace(marked(("x", "x"), ("", "x")), attendance=attendance, corpus="HANS")))

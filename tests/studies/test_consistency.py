@@ -9,8 +9,7 @@ import pytest
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.studies.rows import group_consistency, score_rows
-from acidtest.studies.scores import suite_results
-from acidtest.studies.scores.special_suites import consistency_metrics, consistency_notes, gold_consistency, violations
+from acidtest.studies.scores import consistency_metrics, consistency_notes, gold_consistency, suite_results, violations
 
 #        law, group, gold, answered
 ROWS = [

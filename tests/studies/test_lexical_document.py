@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from acidtest.core.document import Chart, Document, Note, Section, Table, tables, walk
+from acidtest.core.document import Chart, Document, Note, Published, Section, Table, tables, walk
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
@@ -147,8 +147,8 @@ def test_a_trend_that_cannot_be_computed_says_why() -> None:
 
 
 def test_published_accuracies_are_those_of_the_suite() -> None:
-    assert published_accuracies("lexical/*", "category")["KIM"]["colours"] == 0.983
-    assert published_accuracies("lexical:each=2")["KIM"] == {"": 0.835}
+    assert published_accuracies("lexical/*", "category")["KIM"]["colours"] == Published(0.983)
+    assert published_accuracies("lexical:each=2")["KIM"] == {"": Published(0.835)}
     assert published_accuracies("mine") == {}
 
 

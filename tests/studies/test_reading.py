@@ -13,7 +13,7 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import CONTROL, Card
 from acidtest.studies.rows import ScoredRows, score_rows
-from acidtest.studies.scores.special_suites import ReadingSpan, reading_notes, readings
+from acidtest.studies.scores import ReadingSpan, reading_notes, readings
 
 LADDER = "length-ladder"
 LABELS = np.array(["entailment", "neutral", "contradiction"])

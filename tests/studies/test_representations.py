@@ -142,6 +142,12 @@ def test_groups_of_categories_are_those_of_the_taxonomy() -> None:
         find_targets(rows(), CARD, ["genres"])
 
 
+def test_all_pairs_of_a_label_with_two_values_are_counted() -> None:
+    labels = pl.Series("label", ["entailment", "entailment", "non-entailment", None])
+    (target,) = find_targets(pl.DataFrame({"label": labels}), CARD)
+    assert (target.columns.shape[1], target.n) == (1, 3)
+
+
 def test_a_suite_without_categories_is_probed_for_its_label() -> None:
     frame = rows().drop("negation", "boolean", "world")
     found = representations(

@@ -18,6 +18,8 @@ from acidtest.studies.rows import (
     group_consistency,
     metrics,
     score_rows,
+    select_rows,
+    shared_places,
     spread,
 )
 
@@ -65,7 +67,7 @@ def test_accuracy_counts_rows() -> None:
 
 
 def test_recall_is_accuracy_within_a_gold_label() -> None:
-    found = metrics(rows())
+    found = metrics(rows(), accuracy(rows()), breakdown(rows(), ["label"]))
     recalls = {name: value.value for name, value in found.items() if name.startswith("recall")}
     assert recalls == {
         "recall entailment": 0.5,
@@ -156,3 +158,14 @@ def test_without_a_column_of_groups_all_rows_are_one() -> None:
     made = run()
     found = accuracy(score_rows(Run(made.header, made.predictions.drop("group")), "s"))
     assert (found.groups, found.note) == (1, "one group only: no interval")
+
+
+def test_selected_rows_come_in_the_order_given() -> None:
+    chosen = select_rows(rows(), np.array([2, 0]))
+    assert chosen.column(pl.col("id")).to_list() == [rows().column(pl.col("id"))[place] for place in (2, 0)]
+    assert chosen.correct.tolist() == rows().correct[[2, 0]].tolist()
+
+
+def test_shared_rows_are_in_the_order_of_the_first_run() -> None:
+    first, second = shared_places([rows(), select_rows(rows(), np.array([3, 1]))])
+    assert (first.tolist(), second.tolist()) == ([1, 3], [1, 0])

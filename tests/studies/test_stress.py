@@ -17,7 +17,8 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card
 from acidtest.studies.error_kinds import Errors, confusion_table, kind_title
-from acidtest.studies.stress import StressResult, StressTest, stress
+from acidtest.studies.scores import suite_results
+from acidtest.studies.stress import StressResult, StressTest, stress, stress_of_scores
 from acidtest.studies.stress.document import document, suite_title
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -111,6 +112,13 @@ def test_suites_stand_in_the_papers_order(result: StressResult) -> None:
     names = [suite.removeprefix("stress/") for suite in result.suites]
     assert names == ["antonymy", "numerical", "word-overlap", "negation", "spelling", "ladder"]
     assert suite_title("stress/negation:tautology=green") == "negation (tautology=green)"
+
+
+def test_known_scores_give_the_same_document(result: StressResult) -> None:
+    runs = [stress_run("strong"), stress_run("weak", skill=6)]
+    known = stress_of_scores(runs, [suite_results(run) for run in runs])
+    # NaN is not equal to itself, so the documents are compared as texts.
+    assert repr(document(known)) == repr(document(result))
 
 
 def test_table_3_has_models_people_and_the_papers_systems(shown: dict[str, Table]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -33,11 +32,11 @@ LEXICON = {
 
 
 def tag(word: str, *, initial: bool = False) -> str:
-    return TAGS[readings(pl.Series([word]), initial=initial).tag[0]]
+    return TAGS[readings(pl.Series([word]))[initial].tag[0]]
 
 
 def may(word: str) -> set[str]:
-    bits = int(readings(pl.Series([word]), initial=False).may[0])
+    bits = int(readings(pl.Series([word]))[0].may[0])
     return {name for name, number in NUMBER.items() if bits >> number & 1}
 
 
@@ -104,8 +103,8 @@ def test_without_textblob_the_message_says_how_to_get_it(monkeypatch: pytest.Mon
 
 
 def others(word: str) -> set[str]:
-    words, tags = pl.Series(list(LEXICON)), [NUMBER[tag] for tag in LEXICON.values()]
-    may = related_tags(words, np.array(tags, dtype=np.uint8))[list(LEXICON).index(word)]
+    lexicon = pl.DataFrame({"word": list(LEXICON), "tag": [NUMBER[tag] for tag in LEXICON.values()]})
+    may = related_tags(lexicon, lexicon)[list(LEXICON).index(word)]
     return {tag for tag, number in NUMBER.items() if int(may) >> number & 1} - {LEXICON[word]}
 
 

@@ -9,12 +9,12 @@ from acidtest.core.labels import LABELS
 from acidtest.text.taxonomy import (
     CATEGORIES,
     NEUTRAL_FEATURES,
+    PUBLISHED_COLUMNS,
     example_pairs,
     is_published,
     members,
     node,
     path,
-    published_columns,
     taxonomy,
 )
 
@@ -40,7 +40,7 @@ def test_the_tree_is_that_of_figure_1() -> None:
 def test_the_annotated_categories_are_those_of_the_file_in_its_order() -> None:
     assert tuple(each.name for each in taxonomy() if each.kind == "category" and each.annotated) == CATEGORIES
     assert [each.name for each in DEFINED if not each.annotated] == ["counting", "arithmetic"]
-    assert list(published_columns().values()) == [*CATEGORIES, *NEUTRAL_FEATURES]
+    assert list(PUBLISHED_COLUMNS.values()) == [*CATEGORIES, *NEUTRAL_FEATURES]
 
 
 @pytest.mark.parametrize("each", DEFINED, ids=lambda each: each.name)
@@ -73,6 +73,6 @@ def test_examples_are_annotated_pairs() -> None:
 
 
 def test_a_published_file_is_known_by_its_columns() -> None:
-    columns = list(published_columns())
+    columns = list(PUBLISHED_COLUMNS)
     assert is_published(columns)
     assert not is_published(columns[1:])

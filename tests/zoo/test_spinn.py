@@ -16,7 +16,7 @@ from acidtest.core.labels import LABELS
 from acidtest.core.model import complete_model as completed_model
 from acidtest.core.model import model_from_spec
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.evaluate.plan import make_plan
+from acidtest.evaluate.answers import make_plan
 from acidtest.evaluate.runner import collect_answers
 from acidtest.zoo.architectures.spinn import PHRASE, Trees, Unparsed, concatenate_trees, parse_trees
 from acidtest.zoo.pairs import PairError

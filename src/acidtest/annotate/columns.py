@@ -16,7 +16,7 @@ import polars as pl
 
 from acidtest.annotate.questionnaires import SEPARATOR
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.ratings import ALL, DISCARDED, KEPT, Attendance, CheckCounts, PeoplePace, summarise_times
+from acidtest.core.ratings import ALL, DISCARDED, KEPT, Attendance, CheckCounts, Headcount, PeoplePace, summarise_times
 from acidtest.io.tables import FileTable
 from acidtest.text.taxonomy import ordered_categories, taxonomy_name
 
@@ -156,13 +156,14 @@ def counted_rows(annotators: pl.Series, participation: pl.DataFrame) -> tuple[pl
     by_person = {str(name): summarise_times(part["seconds"]) for (name,), part in people.items()}
     by_annotator = rows.filter("check").group_by("annotator", maintain_order=True)
     checks = by_annotator.agg(asked=pl.len(), known=pl.col("failed").count(), failed=pl.col("failed").sum())
+    excluded_people = tuple(rows.filter("excluded")["annotator"].unique(maintain_order=True))
     attendance = Attendance(
         seconds=summarise_times(kept["seconds"]),
         by_person={name: seconds for name, seconds in by_person.items() if seconds},
         controls={name: CheckCounts(asked, failed) for name, asked, known, failed in checks.iter_rows() if known},
-        excluded=tuple(rows.filter("excluded")["annotator"].unique(maintain_order=True)),
+        excluded=excluded_people,
         left_out=int((~counts).sum()),
-        people=rows["annotator"].n_unique(),
+        people=Headcount(rows["annotator"].n_unique(), len(excluded_people)),
         paces=_paces(rows),
     )
     return counts, attendance

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from acidtest.cli.options import Columns, Json, LabelMap, Seed, echo, print_json
-from acidtest.cli.study_commands import print_document
+from acidtest.cli.options import Columns, Json, LabelMap, Seed, echo, print_document, print_json
 from acidtest.core.errors import AcidtestError
 from acidtest.workflows import annotation
 from acidtest.workflows.annotation import LOOPBACK, PORT, PlanOptions

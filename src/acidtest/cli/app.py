@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
+import gc
 import importlib
 import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,13 +17,21 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from acidtest.cli.options import KNOWN_VARIABLES, OPEN, complain, echo, has_variables, read_command, suite_options
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
+from acidtest.cli.options import (
+    KNOWN_VARIABLES,
+    OPEN,
+    complain,
+    echo,
+    has_variables,
+    read_command,
+    suite_options,
+    variable_name,
+)
+from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, interrupt_normally
 from acidtest.core.logs import log
-from acidtest.core.registry import module_source
-from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested, variable_name
-from acidtest.core.study import GROUPS, STUDIES
+from acidtest.core.registry import docstring_after, module_source
+from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested
+from acidtest.core.study import GROUPS, STUDIES, CommandEntry, study_entries
 from acidtest.version import __version__
 
 SUMMARY = "Find out whether a natural-language-inference model reasons or cheats."
@@ -66,29 +74,22 @@ class Program(TyperGroup):
     """The program; its help lists the commands in groups."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands by group, each with its full summary."""
+        """Write all commands by group, each with its full summary, whether they are imported or not."""
+        entries = command_entries()
         for group in GROUPS:
-            names = [name for name in self.commands if command_group(name) == group]
             with formatter.section(group.capitalize()):
-                formatter.write_dl([(name, _summary(self.commands[name])) for name in names])
+                formatter.write_dl([(name, entry.summary) for name, entry in entries.items() if entry.group == group])
 
 
-def command_names() -> list[str]:
-    """Every command, including those of studies, in the order of the groups."""
-    studies = [name for name in STUDIES if STUDIES[name].group and name not in COMMANDS]
-    return sorted([*COMMANDS, *studies], key=lambda name: GROUPS.index(command_group(name)))
+def command_entries() -> dict[str, CommandEntry]:
+    """Every command, including those of studies, read from the source: importing all of them takes long."""
+    written = {name: CommandEntry(group, _summary(name)) for name, group in COMMANDS.items()}
+    entries = {**written, **{name: entry for name, entry in study_entries().items() if name not in written}}
+    return dict(sorted(entries.items(), key=lambda item: GROUPS.index(item[1].group)))
 
 
-def command_group(name: str) -> str:
-    """The group of a command in the help."""
-    return COMMANDS.get(name) or STUDIES[name].group
-
-
-def command(names: Sequence[str] | None = None, *, stubs: bool = False) -> TyperGroup:
-    """The program with some of its commands, or all; every option is also an ``ACIDTEST_*`` variable.
-
-    Commands that are ``stubs`` have a docstring only, which is all that the help of the program shows of them.
-    """
+def command(names: Iterable[str] | None = None) -> TyperGroup:
+    """The program with some of its commands, or all; every option is also an ``ACIDTEST_*`` variable."""
     app = typer.Typer(
         name="acidtest",
         cls=Program,
@@ -100,10 +101,9 @@ def command(names: Sequence[str] | None = None, *, stubs: bool = False) -> Typer
         context_settings=_HELP,
     )
     app.callback(invoke_without_command=True)(_root)
-    for name in command_names() if names is None else names:
+    for name in command_entries() if names is None else names:
         settings = OPEN if name in (*OPEN_COMMANDS, *_OPEN_TRAINING) else {}
-        function = _stub(name) if stubs else read_command(_command_function(name))
-        app.command(name, context_settings={**settings, **_HELP})(function)
+        app.command(name, context_settings={**settings, **_HELP})(read_command(_command_function(name)))
     group = typer.main.get_group(app)
     for sub in group.commands.values():
         sub.invoke = partial(_invoke_unless_refused, sub.invoke)  # type: ignore[method-assign]
@@ -124,23 +124,14 @@ def _command_function(name: str) -> Callable[..., Any]:
     return study_command(STUDIES[name])
 
 
-def _stub(name: str) -> Callable[[], None]:
-    """A function with the docstring of a command, which is read from its source where that saves importing it."""
-
-    def stub() -> None:
-        pass
-
-    if name in COMMANDS:
-        tree = ast.parse(module_source(_command_module(name)))
-        functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
-        stub.__doc__ = ast.get_docstring(next(functions))
-    else:
-        stub.__doc__ = STUDIES[name].summary
-    return stub
-
-
 def _command_module(name: str) -> str:
     return f"acidtest.cli.{_SHARED_MODULES.get(name, name)}"
+
+
+def _summary(name: str) -> str:
+    """The first paragraph of the docstring of a command that is written by hand."""
+    source = module_source(_command_module(name))
+    return docstring_after(source, source.index(f"\ndef {name}("))
 
 
 def _root(
@@ -151,10 +142,6 @@ def _root(
     if version:
         echo(f"acidtest {__version__}")
         raise typer.Exit
-
-
-def _summary(sub: Any) -> str:
-    return str((sub.help or "").strip().partition("\n\n")[0].replace("\n", " "))
 
 
 def _invoke_unless_refused(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
@@ -176,6 +163,9 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    if arguments is None:
+        # What is imported by now stays until the end: the garbage collector need not look at it again.
+        gc.freeze()
     words = sys.argv[1:] if arguments is None else arguments
     try:
         interrupt_normally()
@@ -216,13 +206,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _invoke(words: list[str]) -> int:
     """Run the command; only its module is imported, unless settings have to be checked."""
     name = next((word for word in words if not word.startswith("-")), None)
-    known = name is not None and (name in COMMANDS or _is_study(name))
     settings_given = Path(os.environ.get(CONFIG, FILE)).is_file() or has_variables()
-    if not settings_given and name is None and {"-h", "--help"} & set(words):
-        group = command(stubs=True)
-    else:
-        group = command([name] if name and known and not settings_given else None)
-    needs_settings = settings_given and not {"-h", "--help", "--version"} & set(words)
+    needs_all = name and (settings_given or not (name in COMMANDS or _is_study(name)))
+    group = command(None if needs_all else [name] if name else [])
+    needs_settings = settings_given and name and not {"-h", "--help", "--version"} & set(words)
     settings = _settings(group, words[0]) if needs_settings else {}
     result = group.main(args=words, prog_name="acidtest", standalone_mode=False, default_map=settings)
     return result if isinstance(result, int) else 0

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Json, Seed, echo, print_json
-from acidtest.cli.study_commands import Plots, Tables, print_document, show_written, write_document
+from acidtest.cli.options import Json, Seed, echo, print_document, print_json
+from acidtest.cli.study_commands import Plots, Tables, show_written, write_document
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
 from acidtest.core.serialise import to_json

@@ -17,10 +17,11 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from acidtest.core.document import Document
 from acidtest.core.errors import AcidtestError, UnknownNameError, terminal_text
 from acidtest.core.logs import NOTE, PlainFormatter, log
 from acidtest.core.registry import PLUGINS
-from acidtest.core.settings import CONFIG, PREFIX, variable_name
+from acidtest.core.settings import CONFIG, PREFIX
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Verbose = Annotated[
@@ -175,6 +176,13 @@ def print_lines(lines: Iterable[str]) -> None:
     typer.echo("\n".join(lines), color=False if os.environ.get("NO_COLOR") else None)
 
 
+def print_document(document: Document, *, full: bool = True) -> None:
+    """Print a document to standard output."""
+    from acidtest.render.terminal import render
+
+    print_lines(render(document, terminal_width(), full=full))
+
+
 def terminal_width() -> int:
     """The width of the terminal or ``COLUMNS``, else 110."""
     return shutil.get_terminal_size((110, 24)).columns
@@ -226,6 +234,11 @@ def extra_arguments(
     values = settled | given
     for_suites = {name: value for name, value in values.items() if name in of_suites or name not in of_models}
     return for_suites, {name: value for name, value in values.items() if name in of_models}
+
+
+def variable_name(option: str) -> str:
+    """The environment variable of an option: ``ACIDTEST_BATCH_SIZE`` for ``batch_size``."""
+    return PREFIX + option.upper().replace("-", "_")
 
 
 def has_variables() -> bool:

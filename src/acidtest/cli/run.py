@@ -24,11 +24,11 @@ from acidtest.cli.options import (
     complain,
     echo,
     extra_arguments,
+    print_document,
     print_json,
     print_lines,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
-from acidtest.cli.study_commands import print_document
 from acidtest.core.logs import note
 from acidtest.render.terminal import paint
 from acidtest.workflows import evaluations, reporting
@@ -187,7 +187,7 @@ def show_runs(runs: Sequence[Finished], *, json: bool, joint: Path | None = None
             when = finished.run.header.finished
             print_lines([paint(f"This run was finished before ({when}); --fresh redoes it.", "bold"), ""])
         print_lines([paint(finished.run.header.model.name, "bold")])
-        print_document(reporting.scores_document(finished), full=False)
+        print_document(finished.document, full=False)
         echo(f"\nreport: {finished.folder / REPORT}")
     if joint:
         echo(f"joint report: {joint}")

@@ -15,9 +15,8 @@ from acidtest.cli.options import (
     LabelMap,
     Seed,
     echo,
+    print_document,
     print_json,
-    print_lines,
-    terminal_width,
 )
 from acidtest.core.document import Document
 from acidtest.core.errors import AcidtestError, UnknownNameError
@@ -128,13 +127,6 @@ def write_document(
         write_charts(document, plots)
         written["plots"] = plots
     return written
-
-
-def print_document(document: Document, *, full: bool = True) -> None:
-    """Print a document to standard output."""
-    from acidtest.render.terminal import render
-
-    print_lines(render(document, terminal_width(), full=full))
 
 
 def show_written(written: dict[str, Path]) -> None:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from acidtest.cli.options import Json, print_json
-from acidtest.cli.study_commands import print_document
+from acidtest.cli.options import Json, print_document, print_json
 from acidtest.core.document import Column, Document, Note, Row, Table
 from acidtest.core.errors import UnknownNameError
 from acidtest.suites.catalogue import Generator

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Columns, Json, LabelMap, print_json
-from acidtest.cli.study_commands import Plots, Tables, check_output, print_document, show
+from acidtest.cli.options import Columns, Json, LabelMap, print_document, print_json
+from acidtest.cli.study_commands import Plots, Tables, check_output, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
 from acidtest.workflows import data_studies

@@ -16,10 +16,10 @@ from acidtest.cli.options import (
     Quiet,
     echo,
     left_arguments,
+    print_document,
     print_json,
 )
 from acidtest.cli.progress import ProgressBar
-from acidtest.cli.study_commands import print_document
 from acidtest.cli.training_options import Dev, NetworkOptions, Train, whole_numbers
 from acidtest.core.document import Column, Document, Row, Table
 from acidtest.core.errors import AcidtestError

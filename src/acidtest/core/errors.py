@@ -1,13 +1,23 @@
-"""Errors that a user can correct; they are shown without a traceback."""
+"""Errors that a user can correct, and Ctrl-C while the program loads: both are shown without a traceback."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import re
+import signal
+import sys
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
+
+INTERRUPTED = 130
+"""The exit status of a program that Ctrl-C ended."""
+
+_PROGRAMS = ("acidtest", "acidtest.exe", "acidtest-script.py")
 
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and marks that change the direction of text."""
@@ -66,3 +76,33 @@ def import_optional(*names: str, extra: str = "hf", work: str = "this kind of mo
 def terminal_text(text: str) -> str:
     """The text with a replacement character for every character that a terminal would interpret, not show."""
     return _CONTROL_CHARACTERS.sub("\ufffd", text)
+
+
+def end_quietly_while_loading() -> None:
+    """Let Ctrl-C end the program without a traceback until ``interrupt_normally``.
+
+    Loading takes part of a second, in which nothing could catch it. Only where acidtest is the program (``acidtest …``,
+    ``python -m acidtest``): a program that imports it decides for itself what Ctrl-C means.
+    """
+    if _is_the_program() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _exit_quietly)
+
+
+def interrupt_normally() -> None:
+    """Let Ctrl-C raise ``KeyboardInterrupt`` from here on."""
+    if signal.getsignal(signal.SIGINT) is _exit_quietly:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _is_the_program() -> bool:
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    # While "python -m" looks for the module, the first argument is "-m".
+    as_module = sys.argv[:1] == ["-m"] and "acidtest" in sys.orig_argv
+    return as_module or (bool(sys.argv) and os.path.basename(sys.argv[0]) in _PROGRAMS)  # noqa: PTH119
+
+
+def _exit_quietly(number: int, frame: FrameType | None) -> None:
+    sys.stderr.write("acidtest: interrupted\n")
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)

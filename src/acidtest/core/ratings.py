@@ -49,19 +49,26 @@ class PeoplePace:
 
 
 @dataclass(frozen=True)
+class Headcount:
+    """How many people there are, and how many of them were discarded."""
+
+    all: int = 0
+    discarded: int = 0
+
+
+@dataclass(frozen=True)
 class Attendance:
     """What is known of the people besides their labels: times, attention checks, who was excluded."""
 
     seconds: Times | None = None
-    by_person: Mapping[str, Times] = field(default_factory=dict)
+    by_person: Mapping[str, Times] = field(default_factory=dict, metadata={"json": "seconds_by_annotator"})
     controls: Mapping[str, CheckCounts] = field(default_factory=dict)
     excluded: tuple[str, ...] = ()
     """People whose answers are marked to be left out."""
     left_out: int = 0
     """Rows of answers that are left out: of excluded people and of attention checks."""
-    people: int = 0
-    """How many people there are, including excluded ones."""
-    paces: Mapping[str, PeoplePace] = field(default_factory=dict)
+    people: Headcount = Headcount()
+    paces: Mapping[str, PeoplePace] = field(default_factory=dict, metadata={"json": "pace"})
     """The paces of all, of kept and of discarded people: the keys ``ALL``, ``KEPT`` and ``DISCARDED``."""
 
 

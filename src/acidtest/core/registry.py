@@ -105,6 +105,19 @@ class Registry(Generic[T]):
             for module in pkgutil.iter_modules(_folders(home), f"{home}."):
                 if not word or word in module_source(module.name):
                     self._import(module.name)
+        self._import_plugins()
+
+    def sources(self) -> dict[str, str]:
+        """The source of each module or package in the homes, by its name; nothing is imported."""
+        modules = ((home, module.name) for home in self._homes for module in pkgutil.iter_modules(_folders(home)))
+        return {name: module_source(f"{home}.{name}") for home, name in modules}
+
+    def plugins(self) -> list[T]:
+        """What plug-ins have registered, besides what modules imported before them have."""
+        self._import_plugins()
+        return [self._things[name] for name in sorted(self._things)]
+
+    def _import_plugins(self) -> None:
         import_local_files()
         for point in importlib.metadata.entry_points(group=self._entry_points):
             try:
@@ -119,6 +132,11 @@ def module_source(name: str) -> str:
     spec = importlib.util.find_spec(name)
     loader = spec and spec.loader
     return (loader.get_source(name) or "") if isinstance(loader, importlib.abc.InspectLoader) else ""
+
+
+def docstring_after(source: str, start: int) -> str:
+    """The first paragraph of the first docstring after a place in the source of a module."""
+    return " ".join(source[start:].split('"""', 2)[1].partition("\n\n")[0].split())
 
 
 def import_local_files() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,8 @@ import polars as pl
 from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.files import replace_file, write_json
 from acidtest.core.labels import Collapse
-from acidtest.core.streams import sink_rows, visit_batches
 from acidtest.core.structured import read_own_json
-from acidtest.core.suite import COLUMNS, Card
+from acidtest.core.suite import COLUMNS, CONTROL, Card, Kind, sink_rows, visit_batches
 from acidtest.version import __version__
 
 SCHEMA = 1
@@ -231,6 +231,30 @@ class Run:
         return cls(header, frame, file)
 
 
+@dataclass(frozen=True)
+class SuitePattern:
+    """Suites that a study is about, by name, by columns or by the kind of a column; controls never are.
+
+    ``names`` are globs of names without options; each of ``columns`` is a set of columns that suffices.
+    """
+
+    names: tuple[str, ...] = ()
+    columns: tuple[tuple[str, ...], ...] = ()
+    kinds: tuple[Kind, ...] = ()
+
+    def matches(self, name: str, card: Card) -> bool:
+        """Whether the study is about a suite."""
+        return not name.endswith(CONTROL) and (
+            any(fnmatchcase(name.partition(":")[0], glob) for glob in self.names)
+            or any(set(columns) <= set(card.columns) for columns in self.columns)
+            or any(kind in self.kinds for kind in card.columns.values())
+        )
+
+    def __call__(self, runs: Sequence[Run]) -> bool:
+        """Whether the study is about any suite of the runs."""
+        return any(self.matches(name, card) for run in runs for name, card in run.header.suites.items())
+
+
 def _check_columns(folder: Path, header: Header, schema: pl.Schema) -> None:
     """Raise when a header names columns that the predictions do not have, or an unknown rule for verdicts."""
     remedy = "run it again with --fresh"
@@ -264,3 +288,14 @@ def _describe_missing_run(folder: Path) -> str:
     if run_folders:
         return f"holds no run itself, but its folders do: {list_some(run_folders)}"
     return f"holds no finished run (no {HEADER})"
+
+
+def runs_by_suite(model: str, runs: Sequence[Run], wanted: Callable[[Run, str], bool]) -> dict[str, Run]:
+    """The run that holds each wanted suite, of the runs of one model; an error if two of them hold the same suite."""
+    by_suite: dict[str, Run] = {}
+    for run in runs:
+        for suite in (name for name in run.header.suites if wanted(run, name)):
+            if suite in by_suite:
+                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
+            by_suite[suite] = run
+    return by_suite

@@ -18,11 +18,6 @@ _UNREQUESTED_MODELS = ("python:", "endpoint:")
 _UNREQUESTED_OPTION = "address"
 
 
-def variable_name(option: str) -> str:
-    """The environment variable of an option: ``ACIDTEST_BATCH_SIZE`` for ``batch_size``."""
-    return PREFIX + option.upper().replace("-", "_")
-
-
 def read_settings(path: str | Path, commands: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Any]]:
     """The settings of every command in a settings file; ``commands`` maps command names to their options.
 

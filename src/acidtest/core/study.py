@@ -17,12 +17,13 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from acidtest.core.registry import Registry
+from acidtest.core.registry import Registry, docstring_after
 from acidtest.core.run import Run
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 GROUPS = ("test a model", "look into a run", "make and check data", "people", "train")
 """Tasks of a user: the headings of ``acidtest --help``."""
+
+_DECLARATION = re.compile(r'^@study\(group="(?P<group>[^"]+)"', re.MULTILINE)
+"""How the source of a module declares a study with a command."""
 
 R = TypeVar("R")
 
@@ -45,7 +49,10 @@ class Study:
     group: str
     """One of ``GROUPS``, or empty for a study whose command is written by hand."""
     applies: Callable[[Sequence[Run]], bool] | None = None
-    """Whether a report on the given runs includes this study; None means never."""
+    """Whether a report on the given runs adds this study, such as a ``SuitePattern``; None means never.
+
+    A report composes scores, comparison and contamination by code of their own.
+    """
 
     @property
     def summary(self) -> str:
@@ -80,6 +87,24 @@ class Study:
 
 
 STUDIES: Registry[Study] = Registry("study", ["acidtest.studies"], "acidtest.studies", deep=False)
+
+
+@dataclass(frozen=True)
+class CommandEntry:
+    """A command as the help of the program lists it."""
+
+    group: str
+    summary: str
+
+
+def study_entries() -> dict[str, CommandEntry]:
+    """The studies with a command, read from the source of their modules, which have their names."""
+    entries = {}
+    for name, source in STUDIES.sources().items():
+        if declaration := _DECLARATION.search(source):
+            entries[name] = CommandEntry(declaration["group"], docstring_after(source, declaration.end()))
+    plugins = (study for study in STUDIES.plugins() if study.group)
+    return entries | {study.name: CommandEntry(study.group, study.summary) for study in plugins}
 
 
 def study(

@@ -21,9 +21,12 @@ from acidtest.core.logs import note
 from acidtest.core.model import CountsUsage, Model, Prepares, exit_error, number_table
 from acidtest.evaluate.answers import (
     CHECK,
+    ID,
     AnswerFile,
     AnswerTable,
+    Batch,
     Flags,
+    InputPlan,
     Records,
     cached_answers,
     kept_answers,
@@ -31,7 +34,6 @@ from acidtest.evaluate.answers import (
     new_cache_file,
     records,
 )
-from acidtest.evaluate.plan import ID, Batch, InputPlan
 
 _TOLERANCE = 1e-3
 """How far the sum of probabilities may be from 1, and a probability below 0."""

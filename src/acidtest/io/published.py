@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from io import BytesIO
+from typing import TypeVar
 
 import polars as pl
 
 from acidtest.core.document import Published
 from acidtest.core.suite import CROSS, Card
 from acidtest.io.wordlists import packaged_table
+
+K = TypeVar("K")
 
 MAIN = ""
 """The condition of a paper's main results."""
@@ -209,6 +212,14 @@ def published_systems(
         if score.printed is not None:
             notes[f"{', '.join(filter(None, (system, key)))}: {score.note}"] = None
     return PublishedSystems(systems, tuple(sources), tuple(notes))
+
+
+def values_by_system(scores: Iterable[PublishedScore], key: Callable[[PublishedScore], K]) -> dict[str, dict[K, float]]:
+    """Published values by system and a key of the score; of two scores with the same key the later counts."""
+    values: dict[str, dict[K, float]] = {}
+    for score in scores:
+        values.setdefault(score.system, {})[key(score)] = score.value
+    return values
 
 
 def people_name(system: str) -> str:

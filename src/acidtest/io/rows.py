@@ -20,8 +20,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from acidtest.core.errors import AcidtestError, FileError, list_some
-from acidtest.core.streams import sink_rows, stream_frame
-from acidtest.core.suite import is_pattern
+from acidtest.core.suite import is_pattern, sink_rows, stream_frame
 from acidtest.io import blocks
 
 MAX_MEMORY_BYTES = 12 << 20

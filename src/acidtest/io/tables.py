@@ -15,8 +15,8 @@ import polars as pl
 
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks, replace_file, require_file
-from acidtest.core.streams import sink_rows, visit_batches
 from acidtest.core.structured import read_bounded
+from acidtest.core.suite import sink_rows, visit_batches
 from acidtest.io.blocks import begins_with, scan_text, utf8_text
 from acidtest.io.delimited import Dialect, Header, csv_separator, read_delimited
 from acidtest.io.jsonlines import AS_LINES, array_line, read_json_array, read_json_lines

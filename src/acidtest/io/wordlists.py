@@ -17,8 +17,8 @@ STARTER_CITATION = "acidtest starter corpus"
 def packaged_table(name: str) -> pl.DataFrame:
     """A table under ``data/`` by its path there, such as ``hans/templates.tsv``; all strings, never null."""
     source = resources.files("acidtest.data").joinpath(*name.split("/"))
-    frame = pl.read_csv(source.read_bytes(), separator="\t", quote_char=None, infer_schema=False)
-    return frame.with_columns(pl.all().fill_null(""))
+    frame = pl.scan_csv(source.read_bytes(), separator="\t", quote_char=None, infer_schema=False)
+    return frame.with_columns(pl.all().fill_null("")).collect()
 
 
 @cache

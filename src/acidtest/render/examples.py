@@ -21,7 +21,7 @@ import polars as pl
 
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
-from acidtest.core.streams import compact_frame
+from acidtest.core.suite import compact_frame
 
 KEY = ("suite", "id", "premise", "hypothesis", "label")
 """Rows of several models are the same row when all of these columns are equal."""
@@ -63,8 +63,10 @@ def examples(runs: Mapping[str, Run], *, most_bytes: int = MOST_BYTES, most_rows
     frames = {name: _load_rows(run, first) for name, run in runs.items()}
     rows = _rows(runs, list(frames.values()))
     texts, parses = rows.select(TEXTS), _parses(rows)
-    size = _packed_size(texts)
-    with_parses = size + _packed_size(parses)
+    # Packed rows are never twice as large as in memory, so few rows need no estimate.
+    is_small = 2 * (texts.estimated_size() + parses.estimated_size()) <= most_bytes
+    size = 0 if is_small else _packed_size(texts)
+    with_parses = 0 if is_small else size + _packed_size(parses)
     second = max(1, -(-size // most_bytes))
     notes = []
     if first * second > 1:
@@ -158,7 +160,8 @@ def _packed_size(rows: pl.DataFrame) -> int:
 
 
 def _packed_block(rows: pl.DataFrame) -> str:
-    return _packed(_json(rows.to_dict(as_series=False)).encode())
+    """The rows as one JSON object of columns."""
+    return _packed(rows.select(pl.all().implode()).write_ndjson().encode())
 
 
 def _json(value: Any) -> str:
@@ -166,7 +169,7 @@ def _json(value: Any) -> str:
 
 
 def _packed(content: bytes) -> str:
-    return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(content, compresslevel=4, mtime=0)).decode()
 
 
 @dataclass

@@ -19,11 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.intervals import rate
+from acidtest.stats.intervals import Counted
 from acidtest.stats.resampling import Codes, Floats, Numbers, Values, blocks, generator, group_sums, numbered
 from acidtest.stats.significance import Test, flipped_signs
-
-Flags = npt.NDArray[np.bool_]
 
 _LEAST_P = 1e-15
 """The smallest p reported: no approximation is reliable further out."""
@@ -146,34 +144,16 @@ def weighted_difference(
     return Effect(Estimate(total, total - reach, total + reach, n, groups, method), name, p)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """The rows of one side: which count (denominator), and which of those are of the kind (numerator)."""
-
-    counted: Flags
-    of_kind: Flags
-
-    @property
-    def share(self) -> float:
-        """Rows of the kind among those that count; NaN when none counts."""
-        return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
-
-    def estimate(self, groups: Codes, strata: Codes) -> Estimate:
-        if not self.counted.any():
-            return Estimate(math.nan, note="no errors")
-        return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
-
-
-def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: Codes) -> Estimate:
+def share_difference(first: Counted, second: Counted, shares: Sequence[Estimate], *, groups: Codes) -> Estimate:
     """Share on the first side minus share on the second, with its interval; rows of both sides are in the same order.
 
+    ``shares`` are the estimates of the two sides.
     Each end is the farther of two. MOVER with correlation (Zou and Donner 2008) lets each share keep the interval it
     would have alone, so that 0 and 1 are not taken as certain, but is too short on one side where the two shares are
     highly correlated; there the t interval on the contributions of groups is the wider one.
     """
     from scipy.special import stdtrit
 
-    shares = [side.estimate(groups, strata) for side in (first, second)]
     one, two = _GroupShare.of(first, groups), _GroupShare.of(second, groups)
     n, count = sum(share.n for share in shares), int(((one.counted > 0) | (two.counted > 0)).sum())
     if not (shares[0].known and shares[1].known):

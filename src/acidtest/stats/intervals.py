@@ -20,19 +20,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
+from acidtest.stats.bootstrap import Interval, Kind, bootstrap
 from acidtest.stats.resampling import (
+    Codes,
     Floats,
-    Interval,
-    Kind,
     Labels,
     Numbers,
     Rng,
     Totals,
     Values,
     binary,
-    bootstrap,
     column,
     generator,
     group_totals,
@@ -40,6 +40,8 @@ from acidtest.stats.resampling import (
     spread,
     weighted_sides,
 )
+
+Flags = npt.NDArray[np.bool_]
 
 FEW_GROUPS = 30
 FEW_IN_A_STRATUM = 5
@@ -70,13 +72,42 @@ def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Inte
 
 
 def rate(
-    values: Values, *, groups: Labels = None, strata: Labels = None, draws_seed: int = 0, resamples: int = 10_000
+    values: Values,
+    *,
+    groups: Labels = None,
+    strata: Labels = None,
+    draws_seed: int = 0,
+    resamples: int = 10_000,
+    empty: str = "no rows",
 ) -> Estimate:
     """Mean of the values over rows, usually 0 for wrong and 1 for right, with its interval.
 
-    ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
+    ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with the note ``empty``. One group: no
+    interval.
     """
-    return _mean(column(values), groups, strata, rng=generator(draws_seed), resamples=resamples)
+    numbers = column(values)
+    if not numbers.size:
+        return Estimate(math.nan, note=empty)
+    return _mean(numbers, groups, strata, rng=draws_seed, resamples=resamples)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The rows of one side: which count (denominator), and which of those are of the kind (numerator)."""
+
+    counted: Flags
+    of_kind: Flags
+
+    @property
+    def share(self) -> float:
+        """Rows of the kind among those that count; NaN when none counts."""
+        return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
+
+    def estimate(self, groups: Codes, strata: Codes) -> Estimate:
+        """The share with its interval."""
+        if not self.counted.any():
+            return Estimate(math.nan, note="no errors")
+        return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
 
 
 def difference(
@@ -97,8 +128,7 @@ def difference(
     pair = paired_columns(first, second)
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
     totals = group_totals(pair[0] - pair[1], groups, strata=strata)
-    rng = generator(draws_seed)
-    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", rng=rng, resamples=resamples)
+    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", rng=draws_seed, resamples=resamples)
 
 
 def unpaired_difference(
@@ -235,11 +265,12 @@ def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> t
 
 
 def _mean(
-    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng, resamples: int
+    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng | int, resamples: int
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
     n = values.size
-    if 0 < n == totals.sums.size and all(np.allclose(block.sizes, 1) for block in totals.blocks) and binary(values):
+    # Weights that are 1 but for rounding leave independent rows independent.
+    if 0 < n == totals.sums.size and (np.abs(totals.sizes - 1) <= 1e-5).all() and binary(values):
         successes = int(values.sum())
         interval = clopper_pearson(successes, n) if successes in (0, n) else wilson(successes, n)
         return Estimate(totals.value, interval.low, interval.high, n, n, interval.method)
@@ -247,7 +278,9 @@ def _mean(
     return _estimate(totals, n=n, bounds=bounds, kind="accelerated", rng=rng, resamples=resamples)
 
 
-def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng, resamples: int) -> Estimate:
+def _estimate(
+    totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng | int, resamples: int
+) -> Estimate:
     """The mean over rows with the interval that suits the number of groups."""
     groups = totals.sums.size
     unit = "rows" if groups == n else "groups"

@@ -1,15 +1,14 @@
-"""Resampling of groups within strata, for bootstrap intervals and permutation tests."""
+"""Rows reduced to groups within strata: what bootstrap intervals and permutation tests resample."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.signedinteger[Any]]
@@ -23,25 +22,11 @@ Labels = npt.ArrayLike | None
 """A code or a name for each row, such as that of its group or stratum; None where there are none."""
 
 _Value = TypeVar("_Value", bound=np.generic)
-Kind = Literal["percentile", "expanded", "accelerated"]
 
 # Lower limit of the degrees of freedom: their estimate is noisy, and a lower one would only widen intervals.
 _FEWEST_DEGREES = 4.0
-# Drawing one multinomial count takes about as long as drawing this many groups one by one (measured).
-_COUNT_COST = 16
-# Complex numbers of 16 bytes drawn at a time: 2 MB, small enough for the cache.
-_CHUNK_CELLS = 2**17
 # Number of rows or groups that are converted to floats and indices of eight bytes at a time.
 _BLOCK = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The range in which a value lies with the stated confidence, and the method."""
-
-    low: float
-    high: float
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +68,6 @@ def generator(draws_seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=draws_seed))
 
 
-def bootstrap(
-    sums: Values, sizes: Values, *, strata: Labels = None, rng: Rng, resamples: int = 10_000, kind: Kind = "accelerated"
-) -> Interval:
-    """95 % bootstrap interval of the mean over rows, given the sum and size of each group; resamples within strata.
-
-    ``percentile`` is the plain bootstrap. ``expanded`` moves its ends out to the jackknife variance and a t quantile
-    (Hesterberg 2015); ``accelerated`` also corrects them for bias and skewness (BCa, Efron 1987). Groups that all
-    agree give an interval of zero width, fewer than two groups give NaN.
-    """
-    name = {"percentile": "percentile", "expanded": "expanded percentile", "accelerated": "expanded BCa"}[kind]
-    method = f"{name} bootstrap, {resamples} resamples"
-    if np.size(sums) < 2:
-        return Interval(math.nan, math.nan, method)
-    labels = np.zeros(np.size(sums), dtype=np.int8) if strata is None else strata
-    totals = Totals(column(sums), column(sizes), _pooled_strata(labels))
-    means = np.concatenate(list(_resampled_means(totals, rng, resamples)))
-    low, high = np.quantile(means, _levels(totals, means, kind=kind))
-    return Interval(float(low), float(high), method)
-
-
 def column(values: Values) -> Numbers:
     """The values as numbers; booleans become integers of one byte."""
     numbers = np.asarray(values)
@@ -141,9 +106,12 @@ def group_totals(
     sums = numbers if weights is None else weights * numbers
     labels = np.zeros(numbers.size, dtype=np.int8) if strata is None else numbered(strata)
     if groups is None:
-        return Totals(sums, sizes, _pooled_strata(labels))
+        return Totals(sums, sizes, pooled_strata(labels))
     codes = numbered(groups)
-    return Totals(group_sums(sums, codes), group_sums(sizes, codes), _pooled_strata(_common_labels(labels, codes)))
+    totals, counts = group_sums(sums, codes), group_sums(sizes, codes)
+    if not labels.any():
+        return Totals(totals, counts, np.zeros(totals.size, dtype=np.int8))
+    return Totals(totals, counts, pooled_strata(_common_labels(labels, codes)))
 
 
 def group_sums(values: npt.NDArray[np.generic], codes: Codes) -> Numbers:
@@ -255,71 +223,7 @@ def binary(values: Numbers) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-def _levels(totals: Totals, means: Floats, *, kind: Kind) -> Floats:
-    """The quantiles of the resampled means at which the interval ends."""
-    from scipy.special import ndtr, ndtri, stdtrit
-
-    plain = np.array([0.025, 0.975])
-    if kind == "percentile":
-        return plain
-    deviation = spread(totals)
-    if deviation.resampled == 0:
-        return plain
-    reach = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance / deviation.resampled)
-    ends = np.array([-reach, reach])
-    if kind == "accelerated":
-        # Means equal to the value count half; through rounding, equal means may differ in the last digit.
-        close = 1e-12 * max(1.0, abs(totals.value))
-        below = np.mean(means < totals.value - close) + np.mean(np.abs(means - totals.value) <= close) / 2
-        bias = float(ndtri(np.clip(below, 1 / means.size, 1 - 1 / means.size)))
-        ends = bias + (bias + ends) / np.maximum(1 - deviation.acceleration * (bias + ends), 1e-9)
-    return np.asarray(ndtr(ends), dtype=np.float64)
-
-
-def _resampled_means(totals: Totals, rng: Rng, resamples: int) -> Iterator[Floats]:
-    """The mean over rows in each resample, in chunks.
-
-    Groups of one stratum with the same sum and size are of one kind and interchangeable. If a stratum has few kinds,
-    the number of groups of each kind is drawn, otherwise the groups themselves. A complex number holds the pair (sum,
-    size), so that both are sorted and looked up at once.
-    """
-    strata = _kinds(totals)
-    cells = max(min(int(counts.sum()), _COUNT_COST * counts.size) for _, counts in strata)
-    step = max(1, _CHUNK_CELLS // cells)
-    for start in range(0, resamples, step):
-        resampled = np.zeros(min(step, resamples - start), dtype=np.complex128)
-        for kinds, counts in strata:
-            resampled += _draw_totals(kinds, counts, rng, size=resampled.size)
-        yield resampled.real / resampled.imag
-
-
-def _kinds(totals: Totals) -> list[tuple[npt.NDArray[np.complex128], npt.NDArray[np.int64]]]:
-    """For each stratum its kinds of groups, in ascending order, and how many groups are of each."""
-    names = ("stratum", "sum", "size")
-    columns = ((block.strata, block.sums, block.sizes) for block in totals.blocks)
-    counted = [pl.DataFrame(dict(zip(names, block, strict=True))).group_by(names).len("count") for block in columns]
-    kinds = pl.concat(counted).group_by(names).agg(pl.col("count").cast(pl.Int64).sum()).sort(names)
-    return [
-        (kind["sum"].to_numpy() + 1j * kind["size"].to_numpy(), kind["count"].to_numpy())
-        for kind in kinds.partition_by("stratum", maintain_order=True)
-    ]
-
-
-def _draw_totals(
-    kinds: npt.NDArray[np.complex128], counts: npt.NDArray[np.int64], rng: Rng, *, size: int
-) -> npt.NDArray[np.complex128]:
-    """Totals of ``size`` resamples of a stratum, each with as many groups as it has, drawn with replacement."""
-    groups = int(counts.sum())
-    if _COUNT_COST * kinds.size < groups:
-        return np.asarray((rng.multinomial(groups, counts / groups, size=size) * kinds).sum(axis=1))
-    picks = rng.integers(0, groups, size=(size, groups))
-    members = np.repeat(kinds, counts)
-    if (kinds.imag == kinds.imag[0]).all():
-        return np.asarray(members.real.take(picks).sum(axis=1) + 1j * members.imag.sum())
-    return np.asarray(members.take(picks).sum(axis=1))
-
-
-def _pooled_strata(labels: npt.ArrayLike) -> Codes:
+def pooled_strata(labels: npt.ArrayLike) -> Codes:
     """Codes of strata; those of one group, which have no variance, are pooled (a lone one with the next smallest)."""
     codes = numbered(labels)
     counts = _counts(codes)
@@ -334,11 +238,13 @@ def _pooled_strata(labels: npt.ArrayLike) -> Codes:
 def numbered(labels: npt.ArrayLike) -> Codes:
     """The rank of each label among the distinct labels, from 0; signed codes without gaps are returned unchanged."""
     values = np.asarray(labels)
-    largest_code = 4 * values.size
-    if values.dtype.kind not in "iu" or not values.size or int(values.min()) < 0 or int(values.max()) > largest_code:
+    if values.dtype.kind not in "iu" or not values.size:
+        return _ranks(values)
+    lowest, highest = int(values.min()), int(values.max())
+    if lowest < 0 or highest > 4 * values.size:
         return _ranks(values)
     # Small integers need no sorting, and there may be millions of groups.
-    present = np.zeros(int(values.max()) + 1, dtype=np.bool_)
+    present = np.zeros(highest + 1, dtype=np.bool_)
     for part in blocks(values.size):
         present[values[part]] = True
     if present.all() and values.dtype.kind == "i":

@@ -227,7 +227,7 @@ def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Float
     methods = ("holm", "bh", "by", "none")
     if method not in methods:
         raise UnknownNameError("correction", method, methods)
-    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
+    values = np.array(ps, dtype=np.float64)
     order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
     ordered, ranks = values[order], np.arange(1, order.size + 1)
     if method == "holm":
@@ -246,7 +246,7 @@ def holm(ps: Sequence[float | None] | Floats) -> Floats:
 
 def bonferroni(ps: Sequence[float | None] | Floats) -> Floats:
     """Bonferroni's adjusted p-values: each times the number of tests. None and NaN stay NaN and do not count."""
-    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
+    values = np.array(ps, dtype=np.float64)
     return np.minimum(values * np.count_nonzero(~np.isnan(values)), 1.0)
 
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from acidtest.core.document import Cell, Column, PValue, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
-from acidtest.stats.clusters import Counted, share_difference, share_test
-from acidtest.stats.intervals import rate
+from acidtest.stats.clusters import share_difference, share_test
+from acidtest.stats.intervals import Counted, rate
 from acidtest.stats.resampling import Codes, taken
 from acidtest.stats.significance import holm
 from acidtest.studies.controls import AgainstControl, Pairing
@@ -197,8 +197,9 @@ def _compare_kind(pairs: Pairing, after: Counted, before: Counted) -> ErrorsAgai
         for side, places in ((after, pairs.own), (before, pairs.control))
     )
     test = share_test(changed, untouched, groups=pairs.groups)
-    change = share_difference(changed, untouched, groups=pairs.groups, strata=pairs.strata)
-    control = replace(untouched.estimate(pairs.groups, pairs.strata), n=pairs.once(before.counted))
+    shares = [side.estimate(pairs.groups, pairs.strata) for side in (changed, untouched)]
+    change = share_difference(changed, untouched, shares, groups=pairs.groups)
+    control = replace(shares[1], n=pairs.once(before.counted))
     share = AgainstControl(control, change, test.name, test.p)
     return ErrorsAgainstControl(pairs.once(before.of_kind), share, pairs.rate(after.of_kind, before.of_kind))
 

@@ -20,8 +20,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, verdicts
 from acidtest.core.run import Run
-from acidtest.core.streams import compact_frame
-from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
+from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, compact_frame, list_values
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
 from acidtest.stats.significance import adjusted
@@ -149,10 +148,10 @@ class ScoredRows:
         self.run.visit(rows, visit)
         return np.concatenate(codes), combinations
 
-    def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
-        """The mean of a column with its interval, over some of the rows or all."""
+    def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None, *, empty: str = "no rows") -> Estimate:
+        """The mean of a column with its interval, over some of the rows or all; ``empty`` is the note for no rows."""
         chosen = slice(None) if rows is None else rows
-        return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen])
+        return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen], empty=empty)
 
 
 def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> ScoredRows:
@@ -235,6 +234,12 @@ def _digested(ids: pl.Series) -> pl.Series:
     return pl.select(pl.when(ids.is_not_null()).then(pl.Series(digests(ids)))).to_series().alias(ids.name)
 
 
+def select_rows(rows: ScoredRows, places: npt.NDArray[np.integer[Any]]) -> ScoredRows:
+    """Some of the rows, in the order given."""
+    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
+    return replace(rows, rows=rows.rows.select(pl.all().gather(places)), **columns)
+
+
 def accuracy(rows: ScoredRows) -> Estimate:
     """Share of rows answered correctly."""
     return rows.rate(rows.correct)
@@ -268,10 +273,12 @@ def spread(rows: ScoredRows, factor: str) -> Estimate:
     return Estimate(value, n=rows.height, groups=len(rates), method="standard deviation", note=note)
 
 
-def metrics(rows: ScoredRows) -> dict[str, Estimate]:
-    """Accuracy, recall of every gold label, how often each label is answered, group consistency, spread."""
-    values = {"accuracy": accuracy(rows)}
-    values |= {f"recall {label}": value for label, value in breakdown(rows, ["label"]).items()}
+def metrics(rows: ScoredRows, overall: Estimate, by_label: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Accuracy, recall of every gold label, how often each label is answered, group consistency, spread.
+
+    ``overall`` is the accuracy on all rows, ``by_label`` that on the rows of each gold label.
+    """
+    values = {"accuracy": overall} | {f"recall {label}": value for label, value in by_label.items()}
     values |= {f"answers {label}": rows.rate(rows.answer == number) for number, label in enumerate(rows.labels)}
     values["group consistency"] = group_consistency(rows)
     if "template" in rows.card.factors:
@@ -357,6 +364,16 @@ def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any,
         replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
         for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
     )
+
+
+def shared_places(rows: Sequence[ScoredRows]) -> list[Codes]:
+    """For each run, the positions of the rows that all runs share, in the order of the first."""
+    first, *others = (
+        pl.DataFrame({"row": side.digests(*QUESTION)}).with_row_index(str(number)) for number, side in enumerate(rows)
+    )
+    for other in others:
+        first = first.join(other, on="row", maintain_order="left")
+    return [first[str(number)].to_numpy().astype(np.int64) for number in range(len(rows))]
 
 
 def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]:

@@ -17,8 +17,7 @@ import polars as pl
 from acidtest.core.document import Pair
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
-from acidtest.core.streams import compact_frame
-from acidtest.core.suite import CATEGORY, CROSS, Card
+from acidtest.core.suite import CATEGORY, CROSS, Card, compact_frame
 from acidtest.studies.rows import ScoredRows, common_rows, with_texts
 
 CATEGORY_HOLDS = "yes"

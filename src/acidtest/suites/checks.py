@@ -13,8 +13,7 @@ from acidtest.core.digests import DigestList, digests, repeated_values
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError, list_some
 from acidtest.core.labels import GOLD_MASKS
-from acidtest.core.streams import visit_batches
-from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Suite
+from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Suite, visit_batches
 
 _LABEL_BITS = np.uint64(15)
 """The bits of a pair's digest that hold the number of its label; labels after the fifteenth share a number."""

@@ -13,8 +13,7 @@ import polars as pl
 
 from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import U64, Draws
-from acidtest.core.streams import compact_frame, visit_batches
-from acidtest.core.suite import PARSES, Kind, Suite
+from acidtest.core.suite import PARSES, Kind, Suite, compact_frame, visit_batches
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, transform_rows
 

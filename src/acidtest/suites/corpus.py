@@ -15,8 +15,17 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.streams import compact_frame, stream_frame, visit_batches
-from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
+from acidtest.core.suite import (
+    COLUMNS,
+    CONTROL,
+    Argument,
+    Card,
+    Kind,
+    Suite,
+    compact_frame,
+    stream_frame,
+    visit_batches,
+)
 from acidtest.suites.catalogue import SUITES, Request
 
 if TYPE_CHECKING:

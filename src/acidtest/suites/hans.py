@@ -15,8 +15,7 @@ import polars as pl
 from acidtest.core.draws import Draws, Integers, apportion
 from acidtest.core.errors import AcidtestError, list_some
 from acidtest.core.logs import log
-from acidtest.core.streams import stream_frame
-from acidtest.core.suite import COLUMNS, PARSES, Card, Kind, Suite, complete_columns
+from acidtest.core.suite import COLUMNS, PARSES, Card, Kind, Suite, complete_columns, stream_frame
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import advise_fewer
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64, Draws, mix_bits
 from acidtest.core.errors import AcidtestError
-from acidtest.core.streams import compact_frame, visit_batches
-from acidtest.core.suite import PARSES, Kind, Suite
+from acidtest.core.suite import PARSES, Kind, Suite, compact_frame, visit_batches
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import derive_suite, source_pairs
 

@@ -221,9 +221,9 @@ def _category_columns(pairs: Suite, categories: Sequence[str]) -> dict[str, str]
 
 
 def _feature_columns(pairs: Suite) -> dict[str, str]:
-    from acidtest.text.taxonomy import NEUTRAL_FEATURES, published_columns
+    from acidtest.text.taxonomy import NEUTRAL_FEATURES, PUBLISHED_COLUMNS
 
-    names = {published: name for published, name in published_columns().items() if name in NEUTRAL_FEATURES}
+    names = {published: name for published, name in PUBLISHED_COLUMNS.items() if name in NEUTRAL_FEATURES}
     names |= {name: name for name in NEUTRAL_FEATURES}
     return {names[_normalise(column)]: column for column in pairs.card.columns if _normalise(column) in names}
 

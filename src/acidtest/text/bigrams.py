@@ -14,8 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.streams import visit_batches
-from acidtest.core.suite import Suite
+from acidtest.core.suite import Suite, visit_batches
 from acidtest.io.blocks import Text, begins_with, scan_text
 from acidtest.io.tables import ENDINGS
 from acidtest.text.corpora import read_corpus

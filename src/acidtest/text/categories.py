@@ -58,6 +58,8 @@ class WordCategory:
     """Columns item, form, plural, at (the preposition for being there) and tied (words that go with this item only)."""
     relations: pl.DataFrame
     """Columns item, other, relation and frame: one row for each frame in which both can be used."""
+    uses: pl.DataFrame
+    """Columns item and frame: one row for each frame in which an item can be used."""
     frames: pl.DataFrame
     """Columns frame; before (one of these words must precede the item); unless and unless_before (words that must not
     follow or precede it); of and not_of (kinds of things that it must, or must not, describe)."""
@@ -84,7 +86,7 @@ def _category_from_pairs(name: str) -> WordCategory:
         frame=pl.concat_str("word", "pos", "other", separator=" "),
         before=pl.when(pl.col("before") == "").then(pl.lit(ANY)).otherwise("before"),
     )
-    frames = _lists(table, "before", "unless", "of").select(
+    frames = _lists(table.lazy(), "before", "unless", "of").select(
         "frame", "before", "unless", pl.col("unless").alias("unless_before"), "of", not_of=_NO_WORDS
     )
     ends = pl.concat(table.select("pos", item=side) for side in ("word", "other")).unique(maintain_order=True)
@@ -96,63 +98,103 @@ def _category_from_pairs(name: str) -> WordCategory:
         things = table.filter(pl.col("pos") != "verb")
         back = things.select(item="other", other="word", relation=pl.lit("hyponym"), frame="frame")
         relations = pl.concat([relations, back])
-    return WordCategory(items, relations, frames, alone=False)
+    uses = relations.select("item", "frame").unique(maintain_order=True)
+    return WordCategory(items, relations, uses, frames.collect(), alone=False)
 
 
 def _category_from_list(name: str) -> WordCategory:
-    settings = packaged_table("lexical/categories.tsv").row(by_predicate=pl.col("category") == name, named=True)
-    shared = {
-        column: pl.lit([word for word in settings[column].split("|") if word], dtype=pl.List(pl.String))
-        for column in ("unless", "unless_before", "not_of", "tied")
-    }
-    frames = _lists(packaged_table("lexical/frames.tsv").filter(category=name), "before", "unless").select(
-        "frame",
-        "before",
-        unless=pl.concat_list("unless", shared["unless"]).list.unique(),
-        unless_before=shared["unless_before"],
-        of=_NO_WORDS,
-        not_of=shared["not_of"],
-    )
+    settings, frames = _settings()[name], _list_frames().filter(category=name).drop("category")
     table = packaged_table(f"lexical/lists/{name}.tsv")
-    lists = _lists(table, "under", "same", "overlaps", "group", "frames", "tied")
-    tied = pl.concat_list("tied", shared["tied"]).list.unique()
-    items = lists.select("item", "form", "plural", "at", tied=tied)
-    relations = _relations(lists, frames["frame"].to_list())
-    return WordCategory(items, relations, frames, alone=True, events=settings["events"] == "yes")
+    items = _lists(table.lazy(), "tied").select(
+        "item",
+        "form",
+        "plural",
+        "at",
+        tied=pl.concat_list("tied", pl.lit(_parts(settings["tied"]), dtype=pl.List(pl.String))).list.unique(),
+    )
+    uses = _uses(table, frames["frame"].to_list())
+    item, frame = np.nonzero(uses)
+    return WordCategory(
+        items.collect(),
+        _relations(table, frames["frame"], uses),
+        pl.DataFrame({"item": table["item"][item], "frame": frames["frame"][frame]}),
+        frames,
+        alone=True,
+        events=settings["events"] == "yes",
+    )
 
 
-def _lists(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
+@cache
+def _settings() -> dict[str, dict[str, str]]:
+    return {row["category"]: row for row in packaged_table("lexical/categories.tsv").iter_rows(named=True)}
+
+
+@cache
+def _list_frames() -> pl.DataFrame:
+    """The frames of all word lists: the columns of ``WordCategory.frames``, and category."""
+    settings = _lists(packaged_table("lexical/categories.tsv").lazy(), "unless", "unless_before", "not_of")
+    settings = settings.select("category", "unless_before", "not_of", shared="unless")
+    frames = _lists(packaged_table("lexical/frames.tsv").lazy(), "before", "unless")
+    return (
+        frames.join(settings, on="category", maintain_order="left")
+        .select(
+            "category",
+            "frame",
+            "before",
+            pl.concat_list("unless", "shared").list.unique().alias("unless"),
+            "unless_before",
+            _NO_WORDS.alias("of"),
+            "not_of",
+        )
+        .collect()
+    )
+
+
+def _lists(table: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
     """The table with some columns split at ``|``; an empty cell is an empty list."""
     return table.with_columns(pl.col(column).str.split("|").list.set_difference([""]) for column in columns)
 
 
-def _relations(lists: pl.DataFrame, frames: list[str]) -> pl.DataFrame:
-    """The table ``WordCategory.relations`` of a list. Items without frames can be used in every frame."""
-    stands = _members(lists["frames"], frames)
-    stands[lists["frames"].list.len().to_numpy() == 0] = True
-    groups = sorted(set(lists["group"].explode().drop_nulls()))
-    members = _members(lists["group"], groups)
+def _parts(cell: str) -> list[str]:
+    """The parts of a cell, which are separated by ``|``."""
+    return [part for part in cell.split("|") if part]
+
+
+def _uses(table: pl.DataFrame, frames: list[str]) -> Matrix:
+    """Which items can be used in which frames: in those listed, or in every frame where none is listed."""
+    uses = _members(table["frames"], frames)
+    return uses | ~uses.any(axis=1, keepdims=True)
+
+
+def _relations(table: pl.DataFrame, frames: pl.Series, uses: Matrix) -> pl.DataFrame:
+    """The table ``WordCategory.relations`` of a list."""
+    groups = sorted({group for cell in table["group"].to_list() for group in _parts(cell)})
+    members = _members(table["group"], groups)
     # Items are exchanged within a group, or without limits where the list has no groups.
-    exchanged = members @ members.T | (not groups)
-    parts = []
-    for relation, holds in _related(lists).items():
-        for number, frame in enumerate(frames):
-            rows, others = np.nonzero(holds & exchanged & np.outer(stands[:, number], stands[:, number]))
-            pairs = {"item": lists["item"].gather(rows), "other": lists["item"].gather(others)}
-            parts.append(pl.DataFrame(pairs).with_columns(relation=pl.lit(relation), frame=pl.lit(frame)))
-    return pl.concat(parts)
+    exchanged = _chain(members, members.T) | (not groups)
+    allowed = exchanged & uses.T[:, :, None] & uses.T[:, None, :]
+    related = _related(table)
+    relation, frame, item, other = np.nonzero(np.stack(list(related.values()))[:, None] & allowed)
+    return pl.DataFrame(
+        {
+            "item": table["item"][item],
+            "other": table["item"][other],
+            "relation": pl.Series(list(related), dtype=pl.String)[relation],
+            "frame": frames[frame],
+        }
+    )
 
 
-def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
+def _related(table: pl.DataFrame) -> dict[Relation, Matrix]:
     """One matrix per relation: true where the column's item has this relation to the row's item."""
-    items = lists["item"].to_list()
-    same = _members(lists["same"], items)
-    below = _members(lists["under"], items) | same | same.T | np.eye(len(items), dtype=bool)
-    while ((further := below @ below) != below).any():
+    items = table["item"].to_list()
+    same = _members(table["same"], items)
+    below = _members(table["under"], items) | same | same.T | np.eye(len(items), dtype=bool)
+    while ((further := _chain(below, below)) != below).any():
         below = further
-    overlap = _members(lists["overlaps"], items)
+    overlap = _members(table["overlaps"], items)
     # Two items with a common item below them overlap; so do items below two items that overlap.
-    overlap = (below @ (overlap | overlap.T) @ below.T) | (below.T @ below)
+    overlap = _chain(_chain(below, overlap | overlap.T), below.T) | _chain(below.T, below)
     return {
         "synonym": below & below.T & ~np.eye(len(items), dtype=bool),
         "hypernym": below & ~below.T,
@@ -161,12 +203,22 @@ def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
     }
 
 
-def _members(lists: pl.Series, names: list[str]) -> Matrix:
-    """A matrix that is true where the list of a row contains the name of a column."""
+def _chain(first: Matrix, second: Matrix) -> Matrix:
+    """The product of two matrices of truth values; quick where few values of the first are true."""
+    rows, columns = np.nonzero(first)
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    chained = np.zeros((len(first), second.shape[1]), dtype=bool)
+    chained[rows[starts]] = np.logical_or.reduceat(second[columns], starts)
+    return chained
+
+
+def _members(cells: pl.Series, names: list[str]) -> Matrix:
+    """A matrix that is true where the cell of a row lists the name of a column."""
     places = {name: place for place, name in enumerate(names)}
-    matrix = np.zeros((len(lists), len(names)), dtype=bool)
-    for row, members in enumerate(lists.to_list()):
-        matrix[row, [places[member] for member in members]] = True
+    matrix = np.zeros((len(cells), len(names)), dtype=bool)
+    for row, cell in enumerate(cells.to_list()):
+        if cell:
+            matrix[row, [places[member] for member in _parts(cell)]] = True
     return matrix
 
 

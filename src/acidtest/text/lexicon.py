@@ -4,7 +4,6 @@ own word list, the shapes of unknown words, and related forms in the lexicon (*l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -16,11 +15,13 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.tag_rules import NUMBER, Masks, Tags, tag_mask
+from acidtest.text.tag_rules import NUMBER, TAGS, Masks, Tags, tag_mask
 from acidtest.text.tokens import Flags
 
 LEXICON, CONTEXT = "en-lexicon.txt", "en-context.txt"
 """Files of textblob: the lexicon, and the rules that depend on context."""
+
+_PROPER = [NUMBER["NNP"], NUMBER["NNPS"]]
 
 
 @dataclass(frozen=True)
@@ -31,31 +32,37 @@ class Readings:
     may: Masks
 
 
-def readings(words: pl.Series, *, initial: bool) -> Readings:
-    """The readings of each word inside a sentence, or as its first word (``initial``), where a capital says little."""
-    rows, known = _lexicon()
-    shape = _readings_by_shape(words)
-    # The row of each word in the lexicon, -1 where it has none.
+def readings(words: pl.Series) -> tuple[Readings, Readings]:
+    """The readings of each word inside a sentence, and as its first word, where a capital says little."""
+    shape, lower = _readings_by_shape(words), words.str.to_lowercase()
+    entries = _entries(pl.concat([words, lower]))
     exact, low = (
-        np.array([rows.get(word, -1) for word in column], dtype=np.int64)
-        for column in (words, words.str.to_lowercase())
+        pl.DataFrame({"word": column}).join(entries, on="word", how="left", maintain_order="left")
+        for column in (words, lower)
     )
     capital = words.str.contains(r"^\p{Lu}").to_numpy()
     shouted = words.str.contains(r"^\p{Lu}{2,}$").to_numpy()
-    proper = np.isin(known.tag, [NUMBER["NNP"], NUMBER["NNPS"]])
-    common = (low >= 0) & ~proper[low]
-    # "US" is the country even as first word; "MEN", which the lexicon does not have, means "men".
-    use_low = common & (~capital | (initial & ~shouted) | (shouted & (exact < 0)))
-    use_exact = (exact >= 0) & capital & ~use_low
-    by_shape = np.isin(shape.tag, [NUMBER["RB"], NUMBER["VBG"]]) & initial & (words.str.len_chars().to_numpy() > 6)
-    tag = np.where(capital & (shape.tag != NUMBER["CD"]) & ~by_shape, NUMBER["NNP"], shape.tag)
-    tag = np.where(use_exact, known.tag[exact], np.where(use_low, known.tag[low], tag))
+    is_long = words.str.len_chars().to_numpy() > 6
     names = tag_mask(("NNP", "NNPS"))
-    may: Masks = np.where(common, known.may[low], shape.may)
-    may |= np.where(use_exact, known.may[exact], 0).astype(np.uint64)
-    may |= np.where(capital, names, 0).astype(np.uint64)
-    may[use_exact & ~common & proper[exact]] = names
-    return Readings(tag.astype(np.uint8), may)
+    exact_tag, low_tag = (known["tag"].fill_null(0).to_numpy() for known in (exact, low))
+    exact_may, low_may = (known["may"].fill_null(0).to_numpy() for known in (exact, low))
+    is_listed, is_name = exact["tag"].is_not_null().to_numpy(), np.isin(exact_tag, _PROPER)
+    common = low["tag"].is_not_null().to_numpy() & ~np.isin(low_tag, _PROPER)
+
+    def read(*, initial: bool) -> Readings:
+        # "US" is the country even as first word; "MEN", which the lexicon does not have, means "men".
+        use_low = common & (~capital | (initial & ~shouted) | (shouted & ~is_listed))
+        use_exact = is_listed & capital & ~use_low
+        by_shape = np.isin(shape.tag, [NUMBER["RB"], NUMBER["VBG"]]) & initial & is_long
+        tag = np.where(capital & (shape.tag != NUMBER["CD"]) & ~by_shape, NUMBER["NNP"], shape.tag)
+        tag = np.where(use_exact, exact_tag, np.where(use_low, low_tag, tag))
+        may: Masks = np.where(common, low_may, shape.may)
+        may |= np.where(use_exact, exact_may, 0).astype(np.uint64)
+        may |= np.where(capital, names, 0).astype(np.uint64)
+        may[use_exact & ~common & is_name] = names
+        return Readings(tag.astype(np.uint8), may)
+
+    return read(initial=False), read(initial=True)
 
 
 def textblob_lines(name: str) -> list[str]:
@@ -66,8 +73,7 @@ def textblob_lines(name: str) -> list[str]:
 
 def lexicon_digest() -> str:
     """A short digest of the files taken from textblob."""
-    content = b"".join(_textblob_file(name) for name in (LEXICON, CONTEXT)).replace(b"\r\n", b"\n")
-    return blake2b(content, digest_size=4).hexdigest()
+    return blake2b(b"".join(map(_textblob_file, (LEXICON, CONTEXT))), digest_size=4).hexdigest()
 
 
 def _textblob_file(name: str) -> bytes:
@@ -75,7 +81,7 @@ def _textblob_file(name: str) -> bytes:
     spec = find_spec("textblob")
     if spec is None or not spec.submodule_search_locations:
         raise AcidtestError("the light tagger needs textblob; install it with: pip install textblob")
-    return (Path(spec.submodule_search_locations[0]) / "en" / name).read_bytes()
+    return (Path(spec.submodule_search_locations[0]) / "en" / name).read_bytes().replace(b"\r\n", b"\n")
 
 
 def _readings_by_shape(words: pl.Series) -> Readings:
@@ -88,53 +94,77 @@ def _readings_by_shape(words: pl.Series) -> Readings:
 
 
 @cache
-def _lexicon() -> tuple[dict[str, int], Readings]:
-    """The row of each word of the lexicon, and the readings by row."""
-    cells = [line.split(" ")[:2] for line in textblob_lines(LEXICON)]
+def _lexicon() -> pl.DataFrame:
+    """The lexicon: columns word, tag (a position in ``TAGS``) and may (the tags in our own list, one bit each)."""
+    listed = pl.read_csv(
+        _textblob_file(LEXICON),
+        separator=" ",
+        quote_char=None,
+        has_header=False,
+        comment_prefix=";;;",
+        schema={"word": pl.String, "tag": pl.String},
+        truncate_ragged_lines=True,
+    )
     # A word without letters is tagged by its shape: the lexicon has Twitter's "2" for "to", which is wrong elsewhere.
-    listed = {word: tag for word, tag in cells if tag in NUMBER and any(map(str.isalpha, word))}
-    packaged = dict(packaged_table("tagging/words.tsv").select("word", "tags").iter_rows())
-    listed |= {word: tags.split()[0] for word, tags in packaged.items()}
-    words = pl.Series(list(listed))
-    tag = np.array([NUMBER[name] for name in listed.values()], dtype=np.uint8)
-    may = related_tags(words, tag) | np.left_shift(np.uint64(1), tag.astype(np.uint64))
-    row = {word: number for number, word in enumerate(listed)}
-    for word, tags in packaged.items():
-        may[row[word]] = tag_mask(tags.split())
-    return row, Readings(tag, may)
+    listed = listed.filter(pl.col("word").str.contains(r"\p{L}"), pl.col("tag").is_in(TAGS))
+    packaged = packaged_table("tagging/words.tsv").select("word", tags=pl.col("tags").str.split(" "))
+    masks = pl.Series([tag_mask(tags) for tags in packaged["tags"].to_list()], dtype=pl.UInt64)
+    packaged = packaged.select("word", tag=pl.col("tags").list.first(), may=masks)
+    every = pl.concat([listed, packaged], how="diagonal").unique("word", keep="last")
+    return every.with_columns(pl.col("tag").cast(pl.Enum(TAGS)).to_physical())
 
 
-def related_tags(words: pl.Series, tag: Tags) -> Masks:
-    """The further tags that each word of a lexicon may have, judging by related words, one bit each."""
+def _entries(words: pl.Series) -> pl.DataFrame:
+    """The readings of those words that the lexicon has, among others: columns word, tag and may."""
+    wanted = pl.DataFrame({"word": pl.concat([words, _stems(words)]).unique()})
+    entries = _lexicon().join(wanted, on="word", how="semi")
+    may = related_tags(entries, _lexicon()) | np.left_shift(np.uint64(1), entries["tag"].to_numpy().astype(np.uint64))
+    return entries.with_columns(pl.col("may").fill_null(pl.Series(may)))
+
+
+def _stems(words: pl.Series) -> pl.Series:
+    """All words without -s, then all without -es, then all with -y in place of -ies."""
+    return pl.concat(words.str.replace(ending, stem) for ending, stem in (("s$", ""), ("es$", ""), ("ies$", "y")))
+
+
+def related_tags(entries: pl.DataFrame, lexicon: pl.DataFrame) -> Masks:
+    """The further tags that some words of a lexicon may have, judging by related words, one bit each.
+
+    Both frames have the columns word and tag. Only words whose stems are also among the entries get all their tags.
+    """
+    words, tag = entries["word"], entries["tag"].to_numpy()
 
     def are(*tags: str) -> Flags:
         return np.isin(tag, [NUMBER[name] for name in tags])
 
-    def have(forms: Iterable[pl.Series], among: Flags) -> Flags:
-        """Which words have one of their forms among the flagged words of the lexicon."""
-        listed = words.filter(pl.Series(among)).implode()
-        flags: Flags = np.any([form.is_in(listed).to_numpy() for form in forms], axis=0)
+    def have(stems: pl.Series, ending: str, *tags: str) -> Flags:
+        """Which words have a stem that with the ending makes a word of the lexicon with one of the tags."""
+        is_form = pl.col("word").str.ends_with(ending) & pl.col("tag").is_in([NUMBER[name] for name in tags])
+        return any_in(stems + ending, lexicon.filter(is_form)["word"])
+
+    def any_in(forms: pl.Series, listed: pl.Series) -> Flags:
+        """Which words have one of their forms among those listed; ``forms`` has one of every word, then another."""
+        is_listed = forms.is_in(listed.implode()).to_numpy()
+        flags: Flags = np.any(is_listed.reshape(len(forms) // max(len(words), 1), len(words)), axis=0)
         return flags
 
-    def with_ending(ending: str) -> list[pl.Series]:
-        """Each word with an ending in every possible spelling: walk–walking, bake–baking, stop–stopping, try–tried."""
-        bare, twice = words.str.replace("e$", ""), words + words.str.slice(-1)
-        return [stem + ending for stem in (words, bare, twice, words.str.replace("([^aeiou])y$", "${1}i"))]
-
-    inflected = have(with_ending("ing"), are("VBG", "NN", "JJ")) | have(with_ending("ed"), are("VBD", "VBN", "JJ"))
+    # Before an ending a word has several possible spellings: walk–walking, bake–baking, stop–stopping, try–tried.
+    bare, twice = words.str.replace("e$", ""), words + words.str.slice(-1)
+    spellings = pl.concat([words, bare, twice, words.str.replace("([^aeiou])y$", "${1}i")])
+    inflected = have(spellings, "ing", "VBG", "NN", "JJ") | have(spellings, "ed", "VBD", "VBN", "JJ")
     verbs = (inflected & (words.str.len_chars().to_numpy() > 1)) | are("VB", "VBP")
-    nouns = have([*with_ending("es"), words + "s"], are("NNS")) | are("NN")
-    qualities = have(with_ending("er"), are("JJR")) | have(with_ending("est"), are("JJS"))
-    qualities |= have(with_ending("ly"), are("RB")) | have([words + "ness"], are("NN"))
+    nouns = have(spellings, "es", "NNS") | have(words, "s", "NNS") | are("NN")
+    qualities = have(spellings, "er", "JJR") | have(spellings, "est", "JJS")
+    qualities |= have(spellings, "ly", "RB") | have(words, "ness", "NN")
     plain, forms = are("NN", "VB", "VBP", "JJ", "RB", "NNP"), are("NNS", "VBZ", "VBD", "VBN", "VBG", "NN")
-    stems = words.str.replace("s$", ""), words.str.replace("es$", ""), words.str.replace("ies$", "y")
+    of_verb, of_noun = (any_in(_stems(words), words.filter(flags)) for flags in (verbs, nouns))
     in_s, in_ed, in_ing = (words.str.ends_with(ending).to_numpy() for ending in ("s", "ed", "ing"))
     chosen = (
         (plain & verbs, ("VB", "VBP")),
         (plain & nouns, ("NN",)),
         (plain & qualities, ("JJ",)),
-        (forms & in_s & have(stems, verbs), ("VBZ",)),
-        (forms & in_s & have(stems, nouns), ("NNS",)),
+        (forms & in_s & of_verb, ("VBZ",)),
+        (forms & in_s & of_noun, ("NNS",)),
         ((forms | are("JJ")) & in_ed, ("VBD", "VBN", "JJ")),
         (forms & in_ing, ("VBG", "NN", "JJ")),
         (are("JJR", "RBR"), ("JJR", "RBR")),

@@ -20,8 +20,7 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.core.streams import visit_batches
-from acidtest.core.suite import Suite
+from acidtest.core.suite import Suite, visit_batches
 from acidtest.text.inflection import base_form_candidate_frame
 from acidtest.text.swaps import PLURALS, base_forms
 from acidtest.text.tokens import tokenise

@@ -163,7 +163,8 @@ class Rendering:
                 raise AcidtestError(
                     f"the parse of {holding[0]!r} has a {HOLE}, but in some templates nothing follows it in its phrase"
                 )
-            spelt = (_spelling(word, self._form, leaf.required_tag, leaf.within, leaf.follows) for word in words)
+            phrases = (word for word in words if "(" in word.parse)
+            spelt = (_spelling(word, self._form, leaf.required_tag, leaf.within, leaf.follows) for word in phrases)
             if any(spelling.left_open for spelling in spelt):
                 sources[leaf.followed_until] = place
         return sources

@@ -88,6 +88,16 @@ class Sentences:
         return self.frame["token"].str.to_lowercase()
 
     @cached_property
+    def base_forms(self) -> pl.DataFrame:
+        """The lemmas that the distinct tokens, in lower case, may be forms of: columns word, pos and base."""
+        return wordnet().base_form_frame(self.lower.unique())
+
+    @cached_property
+    def word_forms(self) -> pl.DataFrame:
+        """``word_forms`` of the distinct tokens in lower case."""
+        return _with_words(self.lower.unique(), self.base_forms)
+
+    @cached_property
     def text(self) -> Places:
         """The row of the text that each token belongs to."""
         return self.frame["text"].to_numpy().astype(np.int64)
@@ -102,17 +112,25 @@ class Sentences:
 
     def words(self, places: Places, *, of: Places) -> pl.Series:
         """The lower-case token at each place; empty where the place is not in text ``of``."""
-        return self._gather(self.lower, places, of)
+        return self._padded_words[self._within(places, of)]
 
     def tags(self, places: Places, *, of: Places) -> pl.Series:
         """The tag at each place; empty where the place is not in text ``of``."""
-        return self._gather(self.frame["tag"], places, of)
+        return self._padded_tags[self._within(places, of)]
 
-    def _gather(self, column: pl.Series, places: Places, of: Places) -> pl.Series:
-        within = (places >= 0) & (places < len(self.text))
-        safe = np.where(within, places, 0)
-        within &= self.text[safe] == of
-        return pl.select(pl.when(pl.Series(within)).then(column.gather(safe)).otherwise(pl.lit(""))).to_series()
+    @cached_property
+    def _padded_words(self) -> pl.Series:
+        return self.lower.extend_constant("", 1)
+
+    @cached_property
+    def _padded_tags(self) -> pl.Series:
+        return self.frame["tag"].extend_constant("", 1)
+
+    def _within(self, places: Places, of: Places) -> Places:
+        """The places, with the one after the last for those that are not in text ``of``."""
+        inside = (places >= 0) & (places < len(self.text))
+        inside &= self.text[np.where(inside, places, 0)] == of
+        return np.where(inside, places, len(self.text))
 
 
 def find_occurrences(sentences: Sentences, surfaces: pl.DataFrame) -> pl.DataFrame:
@@ -169,10 +187,11 @@ def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     here, one, two = (sentences.words(np.where(last >= 0, last - step, -1), of=text) for step in range(3))
     rows = pl.int_range(places.height, eager=True, dtype=pl.UInt32)
     governed = pl.DataFrame({"row": rows, "here": here, "one": one, "two": two}).filter(pl.col("here") != "")
-    forms = word_forms(pl.concat([here, one, two]).unique())
     expressions = (("here", ("form",)), ("one", ("form", "here")), ("two", ("form", "one", "here")))
     inflected = [
-        governed.join(forms, left_on=word, right_on="word").select("row", before=pl.concat_str(*parts, separator="_"))
+        governed.join(sentences.word_forms, left_on=word, right_on="word").select(
+            "row", before=pl.concat_str(*parts, separator="_")
+        )
         for word, parts in expressions
     ]
     beside = pl.DataFrame({"row": rows, "before": sentences.words(first - 1, of=text)})
@@ -182,8 +201,11 @@ def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
 def word_forms(words: pl.Series) -> pl.DataFrame:
     """Each word with itself and its possible base forms: columns word and form."""
     words = words.filter(words != "")
-    bases = wordnet().base_form_frame(words).select("word", form="base")
-    return pl.concat([pl.DataFrame({"word": words, "form": words}), bases]).unique()
+    return _with_words(words, wordnet().base_form_frame(words))
+
+
+def _with_words(words: pl.Series, bases: pl.DataFrame) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame({"word": words, "form": words}), bases.select("word", form="base")]).unique()
 
 
 class Neighbours:
@@ -221,8 +243,8 @@ class Neighbours:
     def has_expected_tag(self) -> pl.Series:
         """Whether the tag of each occurrence fits its slot."""
         tag = self._sentences.tags(self._last, of=self._text)
-        slots = zip(tag, self._slot, strict=True)
-        fits = pl.Series([name in tags_of_slot(slot) for name, slot in slots], dtype=pl.Boolean)
+        expected = [f"{slot}/{name}" for slot in self._slot.unique() for name in tags_of_slot(slot)]
+        fits = (self._slot + "/" + tag).is_in(expected)
         opens = (self._opens() | self._cased) & tag.is_in(_NAMES)
         several = pl.Series(self._last > self._first) & self._slot.is_in(["preposition", "adverb", "adjective"])
         # "Outside" in "outside the door" is a preposition, but may be tagged as an adverb.

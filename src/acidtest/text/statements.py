@@ -23,8 +23,7 @@ import polars as pl
 from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
-from acidtest.core.streams import compact_frame, visit_batches
-from acidtest.core.suite import Card, Kind, Suite
+from acidtest.core.suite import Card, Kind, Suite, compact_frame, visit_batches
 from acidtest.io import wordlists
 from acidtest.io.blocks import utf8_text
 from acidtest.io.rows import Rows, Spool

@@ -18,11 +18,11 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table, word_list
-from acidtest.text.antonyms import is_idiom, reveals_another_sex
+from acidtest.text.antonyms import are_idioms, reveals_another_sex
 from acidtest.text.categories import ANY, category, category_names
 from acidtest.text.inflection import forms_by_slot, replace_span
-from acidtest.text.sentences import NOUNS, Neighbours, Sentences, doubts, find_occurrences, governing_words, word_forms
-from acidtest.text.wordnet import noun_kind, wordnet
+from acidtest.text.sentences import NOUNS, Neighbours, Sentences, doubts, find_occurrences, governing_words
+from acidtest.text.wordnet import noun_kinds
 
 _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
     ("category", "relation", "frame", "premise_word", "hypothesis_word", "changed"), pl.String()
@@ -71,7 +71,8 @@ class Substitutions:
             options = options.filter(kept(options))
             left_out[name] += before - options.height
         drawn = self._draw_options(texts, options)
-        changed = [_write_replacement(texts[row["text"]], row) for row in drawn.iter_rows(named=True)]
+        old = texts.gather(drawn["text"])
+        changed = [_write_replacement(text, row) for text, row in zip(old, drawn.iter_rows(named=True), strict=True)]
         drawn = drawn.with_columns(
             text=rows.cast(pl.Int64).gather(drawn["text"]), changed=pl.Series(changed, dtype=pl.String)
         )
@@ -159,7 +160,7 @@ def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
 def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
     """Whether the text has another word that goes with this item only."""
     tied = _tied_words(tuple(places["category"].unique().sort()))
-    forms = word_forms(sentences.lower.unique()).select(tied="form", word="word")
+    forms = sentences.word_forms.select("word", tied="form")
     rows = places.select("text", "category", "item", "first", "last").with_row_index("row")
     return _has_elsewhere(sentences, rows.join(tied, on=["category", "item"]).join(forms, on="tied"), places.height)
 
@@ -174,8 +175,8 @@ def _has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.S
 @cache
 def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
     """The words that go with one item only: columns category, item and tied."""
-    items = pl.concat(category(name).items.select("item", "tied", category=pl.lit(name)) for name in names)
-    return items.explode("tied").filter(pl.col("tied") != "")
+    items = _stack_tables(names, [category(name).items for name in names])
+    return items.select("category", "item", "tied").explode("tied").filter(pl.col("tied") != "")
 
 
 def _replacement_options(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
@@ -192,14 +193,14 @@ def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[s
     """The options without a reason against them; the others are counted in ``left_out`` by reason."""
     earlier = Neighbours(sentences, options).word(-2)
     new_words = options.select("text", "first", "last", word=pl.col("new").str.to_lowercase()).with_row_index("row")
-    beside = options.select("previous", "new", "old", "next").iter_rows()
-    idioms = [is_idiom(before, new, after) != is_idiom(before, old, after) for before, new, old, after in beside]
+    idioms = are_idioms(options.select(before="previous", word="new", after="next"))
+    idioms ^= are_idioms(options.select(before="previous", word="old", after="next"))
     plural = pl.col("new").str.ends_with("s") != pl.col("old").str.ends_with("s")
     here = pl.col("anchor").is_in(["in", "on", "at", "into", "onto", "inside"])
     elsewhere = (pl.col("at") != pl.col("old_at")) & (pl.col("anchor") != pl.col("old_at"))
     reasons = {
         "new word in the text": _has_elsewhere(sentences, new_words, options.height),
-        "idiom": pl.Series(idioms, dtype=pl.Boolean),
+        "idiom": idioms,
         "needs another article": _needs_another_article(options, earlier),
         "new word tells another sex": _reveals_another_sex(sentences, options),
         "narrower word of another colour": (options["relation"] == "hyponym") & _is_coloured(options, earlier),
@@ -213,23 +214,29 @@ def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[s
 
 @cache
 def _relations(names: tuple[str, ...]) -> pl.DataFrame:
-    return pl.concat(category(name).relations.with_columns(category=pl.lit(name)) for name in names)
+    return _stack_tables(names, [category(name).relations for name in names])
 
 
 @cache
 def _frames(names: tuple[str, ...]) -> pl.DataFrame:
-    """The conditions of the frames: a row for each item and frame in which it may be replaced."""
-    frames = pl.concat(category(name).frames.with_columns(category=pl.lit(name)) for name in names)
-    stands = _relations(names).select("category", "item", "frame").unique(maintain_order=True)
-    return stands.join(frames, on=["category", "frame"])
+    """The conditions of the frames: a row for each item and frame in which it can be used."""
+    frames = _stack_tables(names, [category(name).frames for name in names])
+    uses = _stack_tables(names, [category(name).uses for name in names])
+    return uses.join(frames, on=["category", "frame"])
+
+
+def _stack_tables(names: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The tables of some categories in one, with the column category."""
+    rows = np.repeat(np.arange(len(names)), [table.height for table in tables])
+    return pl.concat(tables).with_columns(category=pl.Series(names).gather(rows))
 
 
 def _match_frames(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
     """The places with each frame whose conditions they meet: columns of ``places`` and frame."""
     around = Neighbours(sentences, places)
     described = places.with_columns(
-        next=_noun_forms(around.word(1), around.head_noun()),
-        previous=_noun_forms(around.word(-1)),
+        next=_noun_forms(sentences, around.word(1), around.head_noun()),
+        previous=_noun_forms(sentences, around.word(-1)),
         kind=_kinds(sentences, places),
     )
     possible = described.join(_frames(names), on=["category", "item"]).filter(
@@ -244,9 +251,9 @@ def _match_frames(sentences: Sentences, places: pl.DataFrame, names: tuple[str, 
     return every.drop("before").unique(["row", "frame"])
 
 
-def _noun_forms(*words: pl.Series) -> pl.Series:
+def _noun_forms(sentences: Sentences, *words: pl.Series) -> pl.Series:
     """The words of each row with their singulars, as a list."""
-    bases = wordnet().base_form_frame(pl.concat(words).unique(), "n").group_by("word").agg("base")
+    bases = sentences.base_forms.filter(pos="n").group_by("word").agg("base")
     forms = []
     for column in words:
         joined = pl.DataFrame({"word": column}).join(bases, on="word", how="left", maintain_order="left")
@@ -264,11 +271,7 @@ def _kinds(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
     for step in (2, 1):
         after = np.minimum(last + step, len(is_noun) - 1)
         head = np.where(adjective & is_noun[after] & (sentences.text[after] == text), after, head)
-    nouns = sentences.words(head, of=text)
-    distinct = nouns.unique()
-    bases = wordnet().base_form_frame(distinct, "n").unique("word", keep="first", maintain_order=True)
-    kinds = {word: noun_kind(base) for word, base in bases.select("word", "base").iter_rows()}
-    return nouns.replace_strict(kinds, default="", return_dtype=pl.String)
+    return noun_kinds(sentences.words(head, of=text))
 
 
 def _with_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFrame:

@@ -21,8 +21,7 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import read_bytes
-from acidtest.core.streams import visit_batches
-from acidtest.core.suite import Suite
+from acidtest.core.suite import Suite, visit_batches
 from acidtest.io.blocks import utf8_text
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.tokens import tokenise

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Any
 
@@ -84,12 +84,16 @@ def parse_rule(old: str, new: str, when: str) -> TagRule:
 def parse_brill_rule(line: str) -> TagRule | None:
     """The rule in a line of Brill's tagger, such as ``NN VB PREVTAG TO``; None for any other line."""
     cells = line.replace("STAART", START).split()
-    conditions = dict(packaged_table("tagging/brill.tsv").iter_rows())
-    written = conditions.get(cells[2], "") if len(cells) > 3 else ""
+    written = _brill_conditions().get(cells[2], "") if len(cells) > 3 else ""
     if written.count("{") != len(cells) - 3 or not {*cells[:2]} <= {*TAGS, "*"}:
         return None
     old, new, _, *values = cells
     return parse_rule(old, new, written.format(*values))
+
+
+@cache
+def _brill_conditions() -> dict[str, str]:
+    return dict(packaged_table("tagging/brill.tsv").iter_rows())
 
 
 def tag_mask(tags: Iterable[str]) -> int:

@@ -167,7 +167,7 @@ def tag_names(tags: Tags) -> pl.Series:
 def _line(placed: TokenColumns) -> tuple[TagLine, Flags]:
     """The tokens with gaps between sentences, tagged without context, and which places are tokens."""
     words, lower = number_distinct(placed.words.str.to_lowercase())
-    inner, first = (readings(placed.words, initial=initial) for initial in (False, True))
+    inner, first = readings(placed.words)
     place = np.arange(len(placed.word)) + FARTHEST * np.cumsum(placed.initial)
     size = len(place) + FARTHEST * (int(placed.initial.sum()) + 1)
     inside = np.zeros(size, np.bool_)
@@ -285,15 +285,17 @@ def _listed_kinds(placed: TokenColumns) -> Numbers:
     kinds = np.full(len(placed.word), _NONE)
     sentence = np.cumsum(placed.initial)
     for kind, name in ((_LOCATION, "place"), (_ORGANIZATION, "organization")):
-        phrases = [phrase for phrase in _name_lists()[name] if " " in phrase]
-        begins = np.flatnonzero(_among(placed, [phrase.split(" ")[0] for phrase in phrases]))
+        names = _name_lists()[name]
+        phrases = names.filter(names.str.contains(" ", literal=True))
+        begins = np.flatnonzero(_among(placed, phrases.str.extract("^([^ ]*)")))
         for size in range(2, _LONGEST_NAME + 1):
             start = begins[begins + size <= len(kinds)]
             start = start[sentence[start] == sentence[start + size - 1]]
             parts = [placed.words.gather(placed.word[start + shift]).alias(str(shift)) for shift in range(size)]
-            whole = pl.select(pl.concat_str(parts, separator=" ")).to_series() if len(start) else pl.Series([""])[:0]
+            whole = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator=" ")).to_series()
+            start = start[_is_in(whole, phrases)]
             for shift in range(size):
-                kinds[start[whole.is_in(phrases).to_numpy()] + shift] = kind
+                kinds[start + shift] = kind
     return kinds
 
 

@@ -20,14 +20,27 @@ CITATION = "Joshi, Aditya, Sathe and Choudhury (2020), TaxiNLI: Taking a Ride up
 LICENCE = "Computational Use of Data Agreement 1.0 (C-UDA)"
 """The licence of the published annotations."""
 
-CATEGORIES = (
-    *("lexical", "syntactic", "factivity", "negation", "boolean", "quantifier", "conditional", "comparative"),
-    *("relational", "spatial", "temporal", "causal", "coreference", "world", "taxonomic"),
-)
+_BY_ENDING = {
+    "linguistic": ("lexical", "syntactic", "factivity"),
+    "logic": ("negation", "boolean", "quantifier", "conditional", "comparative"),
+    "reasoning": ("relational", "spatial", "temporal", "causal", "coreference"),
+    "knowledge": ("world", "taxonomic"),
+}
+"""The annotated categories by the ending that the published file adds to their names."""
+
+CATEGORIES = tuple(name for names in _BY_ENDING.values() for name in names)
 """The fifteen annotated categories, in the order of the published file."""
+
+CATEGORY_COLUMNS = {f"{name}_{ending}": name for ending, names in _BY_ENDING.items() for name in names}
+"""Column of the published file → our name, for categories."""
 
 NEUTRAL_FEATURES = ("same_topic", "same_subject", "same_object")
 """Features annotated for neutral pairs only."""
+
+PUBLISHED_COLUMNS = CATEGORY_COLUMNS | dict(
+    zip(("general_q2", "subject_q2", "object_q2"), NEUTRAL_FEATURES, strict=True)
+)
+"""Column of the published file → our name, for categories and neutral features."""
 
 TAXINLI = "TaxiNLI"
 """The published corpus that is annotated with these categories."""
@@ -94,10 +107,15 @@ class Node:
 def taxonomy() -> tuple[Node, ...]:
     """All nodes of the tree, every group before its members."""
     file = resources.files("acidtest.data").joinpath("taxonomy", "tree.toml")
-    nodes = []
+    columns, nodes = {name: column for column, name in PUBLISHED_COLUMNS.items()}, []
     for entry in parse_toml(file.read_bytes(), file.name)["node"]:
         examples = ({**example, "also": tuple(example.get("also", ()))} for example in entry.get("examples", ()))
-        nodes.append(Node(**{**entry, "examples": tuple(CategoryExample(**example) for example in examples)}))
+        nodes.append(
+            Node(
+                **{**entry, "examples": tuple(CategoryExample(**example) for example in examples)},
+                column=columns.get(entry["name"], ""),
+            )
+        )
     return tuple(nodes)
 
 
@@ -114,14 +132,9 @@ def members(group: str = "") -> tuple[Node, ...]:
     return tuple(entry for entry in taxonomy() if entry.parent == group)
 
 
-def published_columns() -> dict[str, str]:
-    """Column of the published file → our name, for categories and neutral features."""
-    return {entry.column: entry.name for entry in taxonomy() if entry.column}
-
-
 def taxonomy_name(name: str) -> str:
     """Our name for a column of the published file; any other name unchanged."""
-    return published_columns().get(name, name)
+    return PUBLISHED_COLUMNS.get(name, name)
 
 
 def ordered_categories(names: Sequence[str]) -> tuple[str, ...]:
@@ -148,7 +161,7 @@ def is_taxinli(categories: Sequence[str]) -> bool:
 
 def is_published(columns: Collection[str]) -> bool:
     """Whether these columns include all category columns of the published files."""
-    return all(node(name).column in columns for name in CATEGORIES)
+    return all(column in columns for column in CATEGORY_COLUMNS)
 
 
 def is_overlap(columns: Collection[str]) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import product
 from math import prod
 from typing import Literal
@@ -172,17 +173,27 @@ class Grammar:
     def rendered(self, filled: FilledTemplates, which: Which, form: Form) -> pl.Series:
         """The premises or hypotheses of some fillings: as text, as a parse, or as a binary parse."""
         if (which, form) not in self._renderings:
-            sides, columns = list[Side](), list[Sequence[int]]()
-            for variant in self.variants:
-                root = variant.premise_tree if which == "premise" else variant.hypothesis_tree
-                fixed = frozenset(place for place, leaf in enumerate(root.leaves) if "/" in leaf)
-                tagged = _replace_leaves(root, {leaf: [self._tagged(leaf)] for leaf in root.leaves})
-                sides.append(leaves(Tree("ROOT", (tagged,)), fixed))
-                columns.append(range(len(variant.premise)) if which == "premise" else variant.copied)
+            columns = [
+                range(len(variant.premise)) if which == "premise" else variant.copied for variant in self.variants
+            ]
             self._renderings[which, form] = Rendering(
-                sides, columns, tokens=self.tokens, form=form, blank=self.width - 1, spaced=self._spaced
+                self._sides[which], columns, tokens=self.tokens, form=form, blank=self.width - 1, spaced=self._spaced
             )
         return self._renderings[which, form].of(filled.variant, filled.premise)
+
+    @cached_property
+    def _sides(self) -> dict[Which, list[Side]]:
+        """The leaves of the premises and of the hypotheses of all variants."""
+        return {
+            "premise": [self._leaves(variant.premise_tree) for variant in self.variants],
+            "hypothesis": [self._leaves(variant.hypothesis_tree) for variant in self.variants],
+        }
+
+    def _leaves(self, root: Tree) -> Side:
+        names = root.leaves
+        fixed = frozenset(place for place, name in enumerate(names) if "/" in name)
+        tagged = _replace_leaves(root, {name: [self._tagged(name)] for name in names})
+        return leaves(Tree("ROOT", (tagged,)), fixed)
 
     def words_at(self, filled: FilledTemplates, position: Index) -> pl.Series:
         """The word at a premise position of each row, null where the position is -1."""
@@ -259,22 +270,23 @@ class TemplateVariant:
     premise_tree: Tree
     hypothesis_tree: Tree
 
-    @property
+    @cached_property
     def premise(self) -> list[str]:
         """The names of the premise's positions."""
         return [leaf.partition("/")[0] for leaf in self.premise_tree.leaves]
 
-    @property
+    @cached_property
     def hypothesis(self) -> list[str]:
         """The names of the hypothesis's positions."""
         return [leaf.partition("/")[0] for leaf in self.hypothesis_tree.leaves]
 
-    @property
+    @cached_property
     def copied(self) -> list[int]:
         """The premise position each word of the hypothesis is copied from."""
         return [self.premise.index(name) for name in self.hypothesis]
 
 
+@cache
 def _slot(name: str) -> str | None:
     match = re.fullmatch(r"([A-Z]+)(\d*|:\w+)", name)
     return match[1] if match else None

@@ -21,6 +21,7 @@ _SHORTENED = r"['’](?i:em|til|tis|twas|cause|bout|round|s|m|d|ll|re|ve)\b|['�
 _WORD = rf"{_UNIT}(?:[\-‐‑'’&]{_UNIT})*"
 _SIGNS = r"\.{2,}|[!?]+|-{2,}|``|''"
 _INITIAL = r"\p{Lu}\."
+_PLAIN = rf"^{_WORD}[.,;:!?]?$"
 _LONE_INITIAL = r"^[\p{Ps}\p{Pi}\"']*\p{Lu}\.[\p{Pe}\p{Pf}\"']*$"
 
 _CLITICS = r"(?i)^(.*\p{L})(n['’]t|['’](?:s|m|d|ll|re|ve))$"
@@ -182,7 +183,7 @@ def _initial(pieces: _Pieces, word: Numbers, text: Numbers, *, apart: Flags) -> 
 def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
     """The pieces of every distinct chunk; lone initials ("B.") once more, split as if they were not initials."""
     readings = ((kinds, True), (kinds.filter(lone), False))
-    chunks = pl.concat([chunks.str.extract_all(_pattern(initials)) for chunks, initials in readings])
+    chunks = pl.concat([_split_chunks(chunks, initials=initials) for chunks, initials in readings])
     frame = pl.DataFrame({"chunk": np.arange(len(chunks)), "token": chunks}).explode("token", empty_as_null=False)
     # Twice for "they'd've".
     for pattern in (_CLITICS, _CLITICS, _MERGED):
@@ -201,6 +202,15 @@ def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
     new = _is_new(chunk)
     start = begins[:-1] - np.repeat(begins[first], count)
     return _Pieces(first, count, word, start, new | after_white, words, traits)
+
+
+def _split_chunks(chunks: pl.Series, *, initials: bool) -> pl.Series:
+    """The tokens and white space of each chunk, as a list."""
+    # Most chunks are a word with at most one mark after it; the pattern for all others takes many times as long.
+    chunk = pl.col("chunk")
+    is_plain = chunk.str.contains(_PLAIN) & ~chunk.str.contains(rf"^{_INITIAL}") & ~chunk.is_in(_abbreviations())
+    others = pl.when(~is_plain).then(chunk).str.extract_all(_pattern(initials))
+    return pl.DataFrame({"chunk": chunks}).select(pl.coalesce(others, chunk.str.extract_all(rf"{_WORD}|."))).to_series()
 
 
 def _split(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:

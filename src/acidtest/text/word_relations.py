@@ -169,7 +169,7 @@ class Meanings:
         return self._sets("sense", wordnet().sense_table.height)
 
     def _sets(self, column: str, things: int) -> Sets:
-        return _sets(self.table["number"].to_numpy(), self.table[column].to_numpy(), (self.size, things))
+        return sparse_sets(self.table["number"].to_numpy(), self.table[column].to_numpy(), (self.size, things))
 
     @cached_property
     def cluster(self) -> Sets:
@@ -184,6 +184,10 @@ class Meanings:
     def above(self) -> Sets:
         return self.synsets @ _ancestors()
 
+    def near(self, edges: int) -> Sets:
+        """The ancestors of each word's synsets at most ``edges`` edges away."""
+        return self.synsets @ _ancestors(edges)
+
     def _tests(self, edges: int, *, similar: Similar | None, antonyms: Antonyms) -> Iterator[tuple[str, Sets, Sets]]:
         """Relations with sets ``left`` and ``right``: one holds if left of the first word meets right of the second."""
         if antonyms == "direct":
@@ -196,7 +200,7 @@ class Meanings:
         yield "hyponym", self.above, self.synsets
         yield "hypernym", self.synsets, self.above
         if edges > 0:
-            near = self.synsets @ _ancestors(edges)
+            near = self.near(edges)
             yield "co-hyponym", near, near
         if similar == "co-hyponym":
             yield "co-hyponym", self.cluster, self.cluster
@@ -212,7 +216,8 @@ def _meet(left: Sets, first: Numbers, right: Sets, second: Numbers) -> Flags:
     return meet
 
 
-def _sets(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> Sets:
+def sparse_sets(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> Sets:
+    """A table that is true at these rows and columns."""
     from scipy.sparse import coo_array
 
     return coo_array((np.ones(len(rows), dtype=np.bool_), (rows, columns)), shape=shape).tocsr()
@@ -226,7 +231,7 @@ def _targets(relation: str, *, of_synsets: bool = True) -> Sets:
     if relation == "antonyms" and of_synsets:
         source, target = (net.sense_table["synset"].gather(senses) for senses in (source, target))
     size = net.synset_table.height if of_synsets else net.sense_table.height
-    return _sets(source.to_numpy(), target.to_numpy(), (size, size))
+    return sparse_sets(source.to_numpy(), target.to_numpy(), (size, size))
 
 
 @cache

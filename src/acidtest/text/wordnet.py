@@ -327,3 +327,11 @@ def noun_kind(noun: str) -> str:
     """The lexicographer file of a noun's most frequent sense, without ``noun.``; empty for words WordNet lacks."""
     synsets = wordnet().synsets(noun, "n")
     return wordnet().lexfile(synsets[0]).removeprefix("noun.") if synsets else ""
+
+
+def noun_kinds(nouns: pl.Series) -> pl.Series:
+    """``noun_kind`` of many words."""
+    senses = wordnet().sense_frame(nouns.unique(), "n").unique("word", keep="first", maintain_order=True)
+    names = packaged_table("wordnet/lexfiles.tsv")["name"].str.strip_prefix("noun.")
+    kinds = names.gather(wordnet().synset_table["lexfile"].gather(senses["synset"]))
+    return nouns.replace_strict(senses["word"], kinds, default="", return_dtype=pl.String)

@@ -19,7 +19,7 @@ from acidtest.suites.catalogue import SUITES, Generator, Request
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
-    from acidtest.evaluate.plan import Batch
+    from acidtest.evaluate.answers import Batch
     from acidtest.evaluate.ray import Cluster, Recipe
     from acidtest.evaluate.runner import Asker, BatchAnswers
 
@@ -154,7 +154,7 @@ def _part(batch: Batch) -> pl.DataFrame:
 
 
 def _batch(part: pl.DataFrame) -> Batch:
-    from acidtest.evaluate.plan import Batch
+    from acidtest.evaluate.answers import Batch
 
     inputs = part.drop(_NUMBER, _KEY, _TRUNCATED, *_ANSWER, strict=False)
     return Batch(int(part[_NUMBER][0]), inputs, part[_KEY].to_numpy())

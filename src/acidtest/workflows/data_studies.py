@@ -183,7 +183,7 @@ def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading
     them. Where the file itself marks categories, the proposals are measured against those, too.
     """
     from acidtest.studies.tag import tag as count_proposals
-    from acidtest.text.taxonomy import CATEGORIES, is_published, published_columns
+    from acidtest.text.taxonomy import CATEGORIES, PUBLISHED_COLUMNS, is_published
 
     pairs = _load_pairs(source, reading)
     stage("proposing categories for %s pairs", f"{pairs.card.rows:,}")
@@ -195,7 +195,7 @@ def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading
     if is_published(pairs.card.columns):
         result = count_proposals(tagged, generate("taxinli", source=pairs))
         return replace(result, notes=(*result.notes, _SEEN))
-    known = {*CATEGORIES, *published_columns(), "categories"}
+    known = {*CATEGORIES, *PUBLISHED_COLUMNS, "categories"}
     has_marks = any(name.lower() in known for name in pairs.card.columns)
     return count_proposals(tagged, generate("taxonomy", source=pairs) if has_marks else None)
 

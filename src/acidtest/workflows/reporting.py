@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.core.document import Browser, Document, Note, Part, Section, embed
+from acidtest.core.document import Document, Note, Part, Section, embed
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import is_page, refuse_overwrite, write_text
@@ -19,9 +19,6 @@ from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
 if TYPE_CHECKING:
     from acidtest.studies.comparison import ComparisonResult, Contrast
     from acidtest.studies.contamination import ContaminationResult
-
-_COMPOSED = ("scores", "comparison", "contamination")
-"""Studies that a report adds by code of their own, not because they apply."""
 
 _LEADING = ("diagnosis", "overview")
 """Anchors of the sections of scores that stand before all others."""
@@ -70,13 +67,13 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     """The scores of some runs, their differences, and every other study that applies to them."""
     from acidtest.studies.rows import model_names
     from acidtest.studies.scores import ScoresResult
-    from acidtest.studies.scores.document import document as describe_scores
+    from acidtest.studies.scores.document import add_examples, describe_scores
+    from acidtest.studies.stress import stress_of_scores
 
-    runs = [one.run for one in finished]
+    runs, scores = [one.run for one in finished], [one.scored.suites for one in finished]
     names = model_names(runs)
-    base = describe_scores(
-        ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
-    )
+    result = ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
+    base = add_examples(finished[0].document if len(finished) == 1 else describe_scores(result), result)
     sections = []
     if len(runs) > 1:
         stage("comparing %d runs", len(runs))
@@ -85,24 +82,17 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     if leaks.models:
         sections.append(embed(STUDIES["contamination"].document(leaks), "contamination"))
     for study in STUDIES.mentioning("applies="):
-        if study.name not in _COMPOSED and study.applies and study.applies(runs):
+        if study.applies and study.applies(runs):
             try:
-                sections.append(embed(study.document(study.compute(runs)), study.name))
+                # What stress tests show has been scored already.
+                is_scored = study.name == "stress"
+                computed = stress_of_scores(runs, scores) if is_scored else study.compute(runs)
+                sections.append(embed(study.document(computed), study.name))
             except AcidtestError as error:
                 sections.append(Section(study.name.capitalize(), (_error_note(error),), anchor=study.name))
     leading = [part for part in base.parts if _is_leading(part)]
     rest = [part for part in base.parts if not _is_leading(part)]
     return replace(base, parts=(*leading, *sections, *rest))
-
-
-def scores_document(finished: Finished) -> Document:
-    """The scores of one run, without example rows."""
-    from acidtest.studies.scores import ScoresResult
-    from acidtest.studies.scores.document import document as describe_scores
-
-    result = ScoresResult({finished.run.header.model.name: finished.scored.scores(finished.run)})
-    document = describe_scores(result, with_mistakes=False)
-    return replace(document, parts=tuple(part for part in document.parts if not isinstance(part, Browser)))
 
 
 def _compare(runs: Sequence[Run]) -> Section:

@@ -27,6 +27,7 @@ from acidtest.core.suite import Suite
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
+    from acidtest.core.document import Document
     from acidtest.evaluate.runner import Engine, Progress
     from acidtest.workflows.results import RunResults
 
@@ -49,6 +50,14 @@ class Finished:
         """The results as plain values: the content of results.json."""
         content: dict[str, Any] = to_json(self.scored)
         return content
+
+    @cached_property
+    def document(self) -> Document:
+        """The scores without example rows, for the terminal and the report."""
+        from acidtest.studies.scores import ScoresResult
+        from acidtest.studies.scores.document import describe_scores
+
+        return describe_scores(ScoresResult({self.run.header.model.name: self.scored.scores(self.run)}))
 
 
 @dataclass(frozen=True)
@@ -162,8 +171,7 @@ def finished_run(folder: str | Path) -> Finished:
 
 
 def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
-    from acidtest.evaluate.answers import AnswerFile, model_key, predictions_frame
-    from acidtest.evaluate.plan import make_plan
+    from acidtest.evaluate.answers import AnswerFile, make_plan, model_key, predictions_frame
     from acidtest.evaluate.runner import TimeSpent, answer_memory, collect_answers, usage_summary
 
     model = job.model

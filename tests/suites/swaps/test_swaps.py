@@ -225,7 +225,7 @@ def test_a_corpus_without_contradictions_gives_nothing() -> None:
 
 def test_rows_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = api.generate("swaps/hypernyms-ex-situ").frame.collect()
-    monkeypatch.setattr("acidtest.suites.corpus._BATCH_ROWS", 7)
+    monkeypatch.setattr("acidtest.suites.corpus._BATCH_ROWS", 97)
     assert api.generate("swaps/hypernyms-ex-situ").frame.collect().equals(whole)
 
 

@@ -18,16 +18,13 @@ from acidtest.core.ratings import (
     UNANIMOUS,
     VOTES,
     Attendance,
-    CheckCounts,
     ItemShare,
-    PeoplePace,
     Ratings,
-    Times,
     majority_labels,
     ordered_labels,
 )
 from acidtest.core.study import study
-from acidtest.io.published import CORPUS, published_of_people, published_scores
+from acidtest.io.published import CORPUS, PublishedScore, published_of_people, published_scores
 from acidtest.stats.agreement import NO_ROWS, cohen_kappa, fleiss_kappa, krippendorff_alpha, label_kappas
 from acidtest.stats.annotators import InferenceAccuracy, accepted, are_accepted, inference_accuracy
 from acidtest.stats.intervals import rate
@@ -83,38 +80,6 @@ class AccuracySlice:
 
 
 @dataclass(frozen=True)
-class PublishedAgreement:
-    """A number that a paper gives for its annotators."""
-
-    system: str
-    source: str
-    condition: str
-    by: Mapping[str, str]
-    value: float
-
-
-@dataclass(frozen=True)
-class Headcount:
-    """How many people there are, and how many of them were discarded."""
-
-    all: int
-    discarded: int
-
-
-@dataclass(frozen=True)
-class AttendanceResult:
-    """How long people took, how many attention checks each failed, and who was excluded."""
-
-    seconds: Times | None
-    by_person: Mapping[str, Times] = field(metadata={"json": "seconds_by_annotator"})
-    controls: Mapping[str, CheckCounts]
-    excluded: tuple[str, ...]
-    left_out: int
-    people: Headcount
-    paces: Mapping[str, PeoplePace] = field(metadata={"json": "pace"})
-
-
-@dataclass(frozen=True)
 class AgreementResult:
     """Agreement on the rows of a file, with published numbers.
 
@@ -145,11 +110,11 @@ class AgreementResult:
     accuracy: InferenceAccuracy | None = field(metadata={"json": "inference_accuracy"})
     slices: tuple[AccuracySlice, ...] = field(metadata={"json": "accuracy_by"})
     shares: tuple[ItemShare, ...]
-    attendance: AttendanceResult | None
+    attendance: Attendance | None
     questionnaire: str | None
     discarded: Mapping[str, int]
     corpus: str | None
-    published: tuple[PublishedAgreement, ...]
+    published: tuple[PublishedScore, ...]
     signature: str
     schema: int = SCHEMA
     items: pl.DataFrame | None = field(default=None, compare=False, metadata={"json": None})
@@ -199,7 +164,7 @@ def agreement(
         shares=tuple(
             replace(share, suite=share.suite or None, source=share.source or None) for share in ratings.shares
         ),
-        attendance=_attendance_result(ratings.attendance) if ratings.attendance else None,
+        attendance=ratings.attendance,
         questionnaire=ratings.questionnaire or None,
         discarded=dict(ratings.discarded),
         corpus=ratings.corpus or None,
@@ -214,10 +179,8 @@ def observed_agreement(counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = 
     table = np.asarray(counts, dtype=np.float64)
     labels_of_row = table.sum(axis=1)
     rated = labels_of_row >= 2
-    if not rated.any():
-        return Estimate(math.nan, note=NO_ROWS)
     agreeing = (table * (table - 1)).sum(axis=1)[rated] / (labels_of_row * (labels_of_row - 1))[rated]
-    return rate(agreeing, groups=_chosen_groups(groups, rated), draws_seed=draws_seed)
+    return rate(agreeing, groups=_chosen_groups(groups, rated), draws_seed=draws_seed, empty=NO_ROWS)
 
 
 def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
@@ -237,10 +200,9 @@ def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
         note = f"gold is the vote of the same labels, and {which} two; name gold from elsewhere with --gold"
         return Estimate(math.nan, note=note)
     used = _rows_with_gold_and_labels(ratings)
-    if not used.any():
-        return Estimate(math.nan, note="no row with gold and two labels or more")
     right = (ratings.counts * accepted(ratings.labels, ratings.gold)).sum(axis=1)[used] / labels_of_row[used]
-    return rate(right, groups=_chosen_groups(ratings.groups, used), draws_seed=draws_seed)
+    none = "no row with gold and two labels or more"
+    return rate(right, groups=_chosen_groups(ratings.groups, used), draws_seed=draws_seed, empty=none)
 
 
 def human_basis(ratings: Ratings) -> HumanBasis:
@@ -326,18 +288,11 @@ def _inference_accuracy(ratings: Ratings, seed: int) -> InferenceAccuracy | None
     return inference_accuracy(said, labels, gold, gold_from=source, groups=ratings.groups, draws_seed=seed)
 
 
-def _attendance_result(attendance: Attendance) -> AttendanceResult:
-    people = Headcount(attendance.people, len(attendance.excluded))
-    return AttendanceResult(**{**vars(attendance), "people": people})
-
-
-def _published_agreement(corpus: str) -> tuple[PublishedAgreement, ...]:
+def _published_agreement(corpus: str) -> tuple[PublishedScore, ...]:
     """Numbers that papers publish about the annotators of a corpus; empty without a corpus."""
     suites = (LABELS_PUBLISHED, CATEGORIES_PUBLISHED, PEOPLE_PUBLISHED) if corpus else ()
     scores = [score for suite in suites for score in published_scores(suite) if score.by[CORPUS] == corpus]
-    return tuple(
-        PublishedAgreement(score.system, score.source, score.condition, score.by, score.value) for score in scores
-    )
+    return tuple(replace(score, note="") for score in scores)
 
 
 def _chosen_groups(groups: npt.ArrayLike | None, rows: Flags) -> npt.NDArray[Any] | None:

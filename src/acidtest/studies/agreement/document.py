@@ -22,8 +22,8 @@ from acidtest.core.document import (
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import decimal, interval, share
-from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY
-from acidtest.studies.agreement import AgreementResult, AttendanceResult, LabelAgreement
+from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY, Attendance
+from acidtest.studies.agreement import AgreementResult, LabelAgreement
 from acidtest.studies.agreement.categories import MarkAgreement
 from acidtest.text.heuristics import HANS
 from acidtest.text.taxonomy import CATEGORIES, NEUTRAL_FEATURES, path
@@ -307,7 +307,7 @@ def _people(result: AgreementResult) -> Iterator[Table]:
         yield _table("pace", "Seconds that people took for a pair, the mean of their means", columns, rows, "people")
 
 
-def _describe_attendance(attendance: AttendanceResult) -> Iterator[str]:
+def _describe_attendance(attendance: Attendance) -> Iterator[str]:
     if attendance.seconds and attendance.seconds.n > 1:
         low, high = map(_seconds, attendance.seconds.quartiles)
         total = attendance.seconds.total

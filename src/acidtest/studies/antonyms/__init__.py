@@ -26,7 +26,7 @@ from acidtest.io.tables import FileTable, read_table
 from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import unpaired_permutation
-from acidtest.studies.rows import QUESTION, model_names, score_rows
+from acidtest.studies.rows import model_names, score_rows, shared_places
 from acidtest.text.pair_counts import pair_counts
 
 EASY, MIXED, HARD = STATUSES = ("easy", "mixed", "hard")
@@ -165,21 +165,17 @@ def antonym_knowledge(runs: Sequence[Run], train: Suite | None = None, *, seed: 
 def _common_rows(runs: Sequence[Run], names: Sequence[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The rows that all runs share, with ordered antonyms, a column per model (is it right?) and status; and notes."""
     scored = [score_rows(run, _antonymy_suite(run)) for run in runs]
-    answers = [
-        pl.DataFrame({"_row": rows.digests(*QUESTION), name: rows.correct})
-        for rows, name in zip(scored, names, strict=True)
-    ]
-    common = scored[0].frame.select("group", *PAIR).hstack(answers[0])
-    for other in answers[1:]:
-        common = common.join(other, on="_row", maintain_order="left")
+    places = shared_places(scored)
+    right = {name: rows.correct[chosen] for name, rows, chosen in zip(names, scored, places, strict=True)}
+    common = scored[0].frame.select("group", *PAIR)[places[0]].hstack(pl.DataFrame(right))
     if not common.height:
         raise AcidtestError(
             "the runs have no row of stress/antonymy in common; make them with the same corpus and seed"
         )
     most = max(rows.height for rows in scored)
     notes = (f"on the {common.height:,} rows that all have, of {most:,}",) if common.height < most else ()
-    right = pl.sum_horizontal(pl.col(list(names)))
-    return common.with_columns(*_ordered_pair(), _status(right, len(names))), notes
+    models_right = pl.sum_horizontal(pl.col(list(names)))
+    return common.with_columns(*_ordered_pair(), _status(models_right, len(names))), notes
 
 
 def _antonymy_suite(run: Run) -> str:

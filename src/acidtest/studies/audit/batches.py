@@ -14,8 +14,7 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64, Draws, mix_bits
 from acidtest.core.labels import GOLD_MASKS
-from acidtest.core.streams import compact_frame, visit_batches
-from acidtest.core.suite import Suite
+from acidtest.core.suite import Suite, compact_frame, visit_batches
 from acidtest.text.heuristics import words
 
 Codes = npt.NDArray[np.int64]

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.estimate import Estimate
-from acidtest.core.streams import compact_frame
+from acidtest.core.suite import compact_frame
+from acidtest.stats.significance import adjusted
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch
 from acidtest.studies.audit.measures import counted_share
 from acidtest.text.misspelling import function_words
@@ -235,7 +236,7 @@ def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
     kept, labels, counts, tails = _test_items(items, effect)
     if not tails.size:
         return CueResult(len(kept), {}, {})
-    totals, ps = items.totals[labels], _corrected(tails)
+    totals, ps = items.totals[labels], adjusted(tails.ravel(), CORRECTION).reshape(tails.shape)
     tied, best = {}, {}
     for column, label in enumerate(GOLD[code] for code in labels):
         rows = np.flatnonzero(ps[:, column] < ALPHA)
@@ -259,7 +260,7 @@ def measure_polarity(items: ItemCounts, *, effect: float = 1.0) -> Polarity:
         return Polarity(0, {}, {})
     most = counts == counts.max(axis=1, keepdims=True)
     single = most.sum(axis=1) == 1
-    beyond = _corrected(tails, false_discovery=True) < ALPHA
+    beyond = adjusted(tails.ravel(), "bh").reshape(tails.shape) < ALPHA
     polarity = {GOLD[code]: int((single & most[:, column]).sum()) for column, code in enumerate(labels)}
     leaning = {GOLD[code]: int(beyond[:, column].sum()) for column, code in enumerate(labels)}
     return Polarity(len(kept), polarity | {"tie": int((~single).sum())}, leaning)
@@ -297,23 +298,6 @@ def _test_items(items: ItemCounts, effect: float) -> tuple[Codes, Codes, npt.NDA
         # The incomplete beta function gives the binomial tail for fractional counts, too.
         tails[rows, column] = betainc(worth, sentences[rows] - worth + 1, share)
     return kept, labels, counts, tails
-
-
-def _corrected(tails: Floats, *, false_discovery: bool = False) -> Floats:
-    """p-values corrected by Holm, or by Benjamini and Hochberg; 1 where the raw p is not below ``ALPHA``.
-
-    There may be millions, of which ``acidtest.stats.significance`` would build lists; only the few low ones are sorted.
-    """
-    flat = tails.ravel()
-    low = np.flatnonzero(flat < ALPHA)
-    order = low[np.argsort(flat[low], kind="stable")]
-    ordered, ranks, corrected = flat[order], np.arange(len(order)), np.ones(flat.size)
-    if false_discovery:
-        ordered = np.minimum.accumulate((ordered * (flat.size / (ranks + 1)))[::-1])[::-1]
-    else:
-        ordered = np.maximum.accumulate(ordered * (flat.size - ranks))
-    corrected[order] = np.minimum(ordered, 1.0)
-    return corrected.reshape(tails.shape)
 
 
 def _word_numbers(split: pl.Series, words: pl.Series) -> pl.DataFrame:

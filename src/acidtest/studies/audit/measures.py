@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,13 +19,11 @@ from acidtest.text.cues import amounts_in, negations, unequal
 from acidtest.text.heuristics import HEURISTICS, heuristics
 from acidtest.text.misspelling import function_words
 from acidtest.text.tokens import number_distinct
-from acidtest.text.word_relations import Meanings, antonym_pairs
+from acidtest.text.word_relations import Meanings, antonym_pairs, sparse_sets
 from acidtest.text.wordnet import wordnet
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    BooleanTable = csr_array[np.bool_, tuple[int, int]]
+    from acidtest.text.word_relations import Sets
 
 LENGTHS = ("premise_length", "hypothesis_length")
 OVERLAP = "overlap"
@@ -306,16 +303,16 @@ def _related_words(batch: PairBatch) -> dict[str, Flags]:
     kinds, numbers = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
     rows = np.repeat(np.arange(len(lists)), lists.list.len().to_numpy())
     content = ~kinds.is_in(function_words()["word"].implode()).to_numpy()[numbers]
-    both = _table(rows[content], numbers[content], (len(lists), len(kinds)))
+    both = sparse_sets(rows[content], numbers[content], (len(lists), len(kinds)))
     senses = wordnet().sense_frame(kinds).join(pl.DataFrame({"word": kinds}).with_row_index("number"), on="word")
     lemmas, codes = number_distinct(senses["base"])
-    forms = _table(senses["number"].to_numpy().astype(np.int64), codes, (len(kinds), len(lemmas)))
+    forms = sparse_sets(senses["number"].to_numpy().astype(np.int64), codes, (len(kinds), len(lemmas)))
     sides = both[: batch.frame.height], both[batch.frame.height :]
     shared = (sides[0] @ forms).multiply(sides[1] @ forms).tocsr() @ forms.T
     premise, hypothesis = (_without(side, shared) for side in sides)
     meanings = Meanings(senses.filter(pl.col("rank") == 0), len(kinds))
     premise_senses, hypothesis_senses = premise @ meanings.synsets, hypothesis @ meanings.synsets
-    ancestors = meanings.synsets @ _ancestors()
+    ancestors = meanings.near(2)
     relations = {
         "synonyms": _share_column(premise_senses, hypothesis_senses),
         "hypernyms": _share_column(premise @ meanings.above, hypothesis_senses),
@@ -325,28 +322,13 @@ def _related_words(batch: PairBatch) -> dict[str, Flags]:
     return relations | {"cohyponyms": _share_column(premise @ ancestors, hypothesis @ ancestors) & ~closer}
 
 
-def _without(table: BooleanTable, shared: BooleanTable) -> BooleanTable:
+def _without(table: Sets, shared: Sets) -> Sets:
     kept = (table.astype(np.int8) - table.multiply(shared).astype(np.int8)).tocsr()
     kept.eliminate_zeros()
     return kept.astype(np.bool_)
 
 
-def _share_column(left: BooleanTable, right: BooleanTable) -> Flags:
+def _share_column(left: Sets, right: Sets) -> Flags:
     """Whether the same row of two tables has a column set in both."""
     shared: Flags = np.diff(left.multiply(right).tocsr().indptr) > 0
     return shared
-
-
-@cache
-def _ancestors() -> BooleanTable:
-    """The synsets one or two steps above each synset."""
-    size = wordnet().synset_table.height
-    above = pl.concat([wordnet().relation(name) for name in ("hypernyms", "instance_hypernyms")])
-    parents = _table(above["source"].to_numpy(), above["target"].to_numpy(), (size, size))
-    return parents + parents @ parents
-
-
-def _table(rows: Codes, columns: Codes, shape: tuple[int, int]) -> BooleanTable:
-    from scipy.sparse import coo_array
-
-    return coo_array((np.ones(len(rows), dtype=np.bool_), (rows, columns)), shape=shape).tocsr()

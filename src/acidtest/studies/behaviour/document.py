@@ -30,17 +30,10 @@ from acidtest.core.document import (
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import CONTROL
-from acidtest.io.published import PublishedScore, published_scores
+from acidtest.io.published import PublishedScore, published_scores, values_by_system
 from acidtest.stats.contingency import Crosstab
 from acidtest.studies.behaviour import Behaviour, BehaviourResult
-from acidtest.studies.behaviour.factors import (
-    CONTROL_POLARITY,
-    DOUBTFUL,
-    GIVEN_GOLD,
-    INSENSITIVITY,
-    POLARITY,
-    UNSEEN,
-)
+from acidtest.studies.behaviour.factors import CONTROL_POLARITY, DOUBTFUL, GIVEN_GOLD, INSENSITIVITY, POLARITY, UNSEEN
 from acidtest.studies.behaviour.samples import SUBSETS, SwapSample
 from acidtest.text.pair_counts import TIE
 
@@ -320,10 +313,7 @@ def published_accuracies(suite: str) -> dict[str, Accuracies]:
 def _by_system(scores: Sequence[PublishedScore], key: Callable[[PublishedScore], K]) -> dict[str, dict[K, float]]:
     """Published values by system, under the paper's short name, and key."""
     names = {"Decomposable Attention": "DAM", "Conditional Encoder": "CE"}
-    values: dict[str, dict[K, float]] = {}
-    for score in scores:
-        values.setdefault(names.get(score.system, score.system), {})[key(score)] = score.value
-    return values
+    return {names.get(system, system): values for system, values in values_by_system(scores, key).items()}
 
 
 def published_tests(suite: str, factor: str) -> str:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
-from acidtest.core.run import Run
+from acidtest.core.run import Run, runs_by_suite
 from acidtest.core.suite import CONTROL
 from acidtest.studies.controls import Pairing, pairing
-from acidtest.studies.rows import WORDS, Flags, ScoredRows, score_rows
+from acidtest.studies.rows import WORDS, Flags, ScoredRows, score_rows, select_rows
 from acidtest.text.pair_counts import CATEGORIES, Polarities, matches_gold
 
 Codes = npt.NDArray[np.int64]
@@ -64,12 +62,7 @@ class SampleRows:
 
     def accuracy(self, chosen: Flags | None, what: str) -> Estimate:
         """Accuracy on the chosen rows, or on all; ``what`` names them in the note if there are none."""
-        return self.rate(self.rows.correct, chosen, f"no {what}")
-
-    def rate(self, values: Flags, chosen: Flags | None, note: str) -> Estimate:
-        """The share of true values among the chosen rows, or all; NaN with the note if there are none."""
-        estimate = self.rows.rate(values, chosen)
-        return estimate if estimate.known else replace(estimate, note=note)
+        return self.rows.rate(self.rows.correct, chosen, empty=f"no {what}")
 
     def with_polarity(self, polarities: Polarities) -> SampleRows:
         """The rows with ``polarity`` and ``against`` filled in."""
@@ -100,28 +93,28 @@ class SwapSet:
 
 def load_swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
     """One model's answers to each swap suite whose control is in the same run."""
-    sets: dict[str, SwapSet] = {}
-    for run in runs:
-        for suite, card in run.header.suites.items():
-            if not set(WORDS) <= set(card.columns) or suite + CONTROL not in run.header.suites:
+    sets = []
+    for suite, run in runs_by_suite(model, runs, _is_swap_suite).items():
+        swapped, control = score_rows(run, suite), score_rows(run, suite + CONTROL)
+        for sample, places in _sample_places(suite, swapped).items():
+            rows = swapped if sample == suite else select_rows(swapped, places)
+            pairs = pairing(rows, control)
+            if pairs is None:
                 continue
-            swapped, control = score_rows(run, suite), score_rows(run, suite + CONTROL)
-            for sample, places in _sample_places(suite, swapped).items():
-                rows = _select_rows(swapped, places)
-                pairs = pairing(rows, control)
-                if pairs is None:
-                    continue
-                if sample in sets:
-                    raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-                # A whole suite uses all its controls, each once; a part of a suite uses those it was made from.
-                first_places = np.unique(control.digests("id"), return_index=True)[1]
-                used = np.sort(first_places) if sample == suite else np.unique(pairs.control)
-                untouched = _select_rows(control, used)
-                matched = pairing(rows, untouched)
-                assert matched is not None
-                both = _sample_rows(rows), _sample_rows(untouched)
-                sets[sample] = SwapSet(model, sample, run.header.signature(suite), *both, matched)
-    return list(sets.values())
+            # A whole suite uses all its controls, each once; a part of a suite uses those it was made from.
+            first_places = np.unique(control.digests("id"), return_index=True)[1]
+            used = np.sort(first_places) if sample == suite else np.unique(pairs.control)
+            untouched = control if len(used) == control.height else select_rows(control, used)
+            matched = pairing(rows, untouched)
+            assert matched is not None
+            both = _sample_rows(rows), _sample_rows(untouched)
+            sets.append(SwapSet(model, sample, run.header.signature(suite), *both, matched))
+    return sets
+
+
+def _is_swap_suite(run: Run, suite: str) -> bool:
+    suites = run.header.suites
+    return set(WORDS) <= set(suites[suite].columns) and suite + CONTROL in suites
 
 
 def _sample_places(suite: str, swapped: ScoredRows) -> dict[str, npt.NDArray[np.intp]]:
@@ -136,15 +129,6 @@ def _sample_places(suite: str, swapped: ScoredRows) -> dict[str, npt.NDArray[np.
             places[f"{suite} ({side})"] = np.flatnonzero((swap == f"proxy in the {side}").fill_null(False))
     proxies = {sample: rows for sample, rows in places.items() if len(rows)}
     return proxies or {suite: np.arange(swapped.height)}
-
-
-def _select_rows(rows: ScoredRows, places: npt.NDArray[np.integer[Any]]) -> ScoredRows:
-    if len(places) == rows.height:
-        return rows
-    wanted = pl.Series(places).cast(pl.UInt32).implode()
-    kept = rows.rows.with_row_index("_place").filter(pl.col("_place").is_in(wanted)).drop("_place")
-    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
-    return replace(rows, rows=kept, **columns)
 
 
 def _sample_rows(rows: ScoredRows) -> SampleRows:
@@ -185,7 +169,7 @@ def repeated_answers(sample: SwapSet, *, errors: bool = False) -> Estimate:
         chosen &= single & ~swapped.rows.correct[pairs.own] & (gold != 1 << np.maximum(before, 0))
     same, rows = np.zeros((2, swapped.rows.height), dtype=np.bool_)
     same[pairs.own], rows[pairs.own] = after == before, chosen
-    return swapped.rate(same, rows, f"no {'error on a ' if errors else ''}pair whose gold changed")
+    return swapped.rows.rate(same, rows, empty=f"no {'error on a ' if errors else ''}pair whose gold changed")
 
 
 def errors_following_polarity(rows: SampleRows) -> tuple[Estimate, float]:
@@ -203,4 +187,5 @@ def errors_following_polarity(rows: SampleRows) -> tuple[Estimate, float]:
     by_chance = expected / int(wrong.sum()) if wrong.any() else math.nan
     if len(rows.rows.labels) < len(LABELS):
         return Estimate(math.nan, note="a two-way model has one way to be wrong"), by_chance
-    return rows.rate(rows.answers == rows.polarity, wrong, "no error against a polarity of one label"), by_chance
+    follows, none = rows.answers == rows.polarity, "no error against a polarity of one label"
+    return rows.rows.rate(follows, wrong, empty=none), by_chance

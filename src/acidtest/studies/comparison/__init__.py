@@ -77,7 +77,7 @@ class ComparisonResult:
     """Factors whose slices are shown unfolded."""
 
 
-@study(applies=lambda runs: len(runs) > 1)
+@study()
 def comparison(
     runs: Annotated[Sequence[Run], "Two run folders or more."],
     *,

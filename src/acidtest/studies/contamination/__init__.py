@@ -122,7 +122,7 @@ class ContaminationResult:
     models: tuple[ModelContamination, ...]
 
 
-@study(group="look into a run", applies=lambda runs: any(map(holds_the_four, _runs_by_model(runs, set()))))
+@study(group="look into a run")
 def contamination(
     runs: Annotated[Sequence[Run], "Run folders of models on hans and hans/novel, in published and in fresh words."],
     *,

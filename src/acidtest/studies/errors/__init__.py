@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import nan
 from pathlib import Path
 from typing import Annotated
 
@@ -217,10 +216,10 @@ def _count_material(decisions: Decisions, material: str) -> ErrorsResult:
         never = name in decisions.never_proposed and name not in proposed
         categories[name] = CategoryShare(
             count=int((decided == name).sum()),
-            share=_rate(decided == name, "no error has a category yet"),
+            share=rate(decided == name, empty="no error has a category yet"),
             proposed=int((proposed == name).sum()),
-            proposed_share=_rate((proposed.clear() if never else proposed) == name, "nothing to propose it by"),
-            kept=_rate(kept.filter(both["proposed"] == name), f"{name} was proposed for no error decided on"),
+            proposed_share=rate((proposed.clear() if never else proposed) == name, empty="nothing to propose it by"),
+            kept=rate(kept.filter(both["proposed"] == name), empty=f"{name} was proposed for no error decided on"),
         )
     published = tuple(replace(score, note="") for score in published_scores(PUBLISHED))
     return ErrorsResult(
@@ -228,17 +227,12 @@ def _count_material(decisions: Decisions, material: str) -> ErrorsResult:
         rows=decisions.frame.height,
         decided=len(decided),
         categories=categories,
-        kept=_rate(kept, "nobody has decided on a proposal yet"),
+        kept=rate(kept, empty="nobody has decided on a proposal yet"),
         published=published if material == NATURAL else (),
         signatures=decisions.signatures,
         prefilled=decisions.prefilled,
         material=material,
     )
-
-
-def _rate(flags: pl.Series, none: str) -> Estimate:
-    """The share of flagged rows; nan with the note ``none`` if there are no rows."""
-    return rate(flags.to_numpy()) if len(flags) else Estimate(nan, note=none)
 
 
 def error_agreement(first: Decisions, second: Decisions) -> ErrorAgreement:
@@ -255,7 +249,7 @@ def error_agreement(first: Decisions, second: Decisions) -> ErrorAgreement:
         names=(str(first.path), str(second.path)),
         rows=pairs.height,
         only=(first.decided.height - pairs.height, second.decided.height - pairs.height),
-        share=_rate(one == two, "nothing that both decided on"),
+        share=rate(one == two, empty="nothing that both decided on"),
         kappa=cohen_kappa(one.to_list(), two.to_list()),
         categories={name: CategoryChoices(*(chosen[name] for chosen in counts)) for name in CATEGORIES},
         disagreements=tuple(DisputedError(**row) for row in pairs.filter(one != two).iter_rows(named=True)),

@@ -19,12 +19,11 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
-from acidtest.core.suite import CONTROL
 from acidtest.stats.intervals import difference
 from acidtest.stats.regression import Fit, Network, Prior, discriminant, logistic, network, two_sided
 from acidtest.stats.significance import holm
-from acidtest.studies.factors.variables import FactorRows, category_columns, load_factor_rows
-from acidtest.studies.rows import Flags, ScoredRows, runs_by_model
+from acidtest.studies.factors.variables import WITH_CATEGORIES, FactorRows, load_factor_rows
+from acidtest.studies.rows import runs_by_model
 
 _NORMAL = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
@@ -103,12 +102,7 @@ class FactorsResult:
     schema: int = 1
 
 
-def _applies(runs: Sequence[Run]) -> bool:
-    cards = [card for run in runs for name, card in run.header.suites.items() if not name.endswith(CONTROL)]
-    return any(category_columns(card) for card in cards)
-
-
-@study(group="look into a run", applies=_applies)
+@study(group="look into a run", applies=WITH_CATEGORIES)
 def factors(
     runs: Annotated[Sequence[Run], "Run folders with a suite that has categories, such as taxinli."],
     *,
@@ -163,8 +157,10 @@ def _fit_model(table: FactorRows, first: FactorRows, prior: Prior) -> ModelFacto
         suite=table.suite,
         signature=table.signature,
         overall=rows.rate(rows.correct),
-        accuracy={name: _accuracy(rows, flags, f"no rows of {name}") for name, flags in categories.items()},
-        unmarked=_accuracy(rows, unmarked, "every row has a category"),
+        accuracy={
+            name: rows.rate(rows.correct, flags, empty=f"no rows of {name}") for name, flags in categories.items()
+        },
+        unmarked=rows.rate(rows.correct, unmarked, empty="every row has a category"),
         factors=tuple(
             Factor(variable.name, variable.kind, variable.spread, *(_term(fit, n, grouped=grouped) for fit in fits))
             for n, variable in enumerate(table.variables)
@@ -176,10 +172,6 @@ def _fit_model(table: FactorRows, first: FactorRows, prior: Prior) -> ModelFacto
         caution=proposal_caution(categories),
         notes=(*table.notes, *_describe_dropped({"logistic regression": fits[0], "discriminant": fits[1]})),
     )
-
-
-def _accuracy(rows: ScoredRows, chosen: Flags, note: str) -> Estimate:
-    return rows.rate(rows.correct, chosen) if chosen.any() else Estimate(math.nan, note=note)
 
 
 def _term(fit: Fit, number: int, *, grouped: bool) -> Term:

@@ -19,7 +19,7 @@ from acidtest.core.document import (
     Table,
 )
 from acidtest.core.estimate import Estimate
-from acidtest.io.published import PublishedScore, published_scores
+from acidtest.io.published import PublishedScore, published_scores, values_by_system
 from acidtest.studies.factors import FactorsResult, ModelFactors
 
 _CHANCE = Reference(1 / 3, "chance (33 %)")
@@ -204,11 +204,8 @@ def published_values(statistic: str, factor: str = "factor") -> dict[str, dict[s
     ``accuracy`` by ``corpus`` is table 3; ``stars`` are those of figures 6 and 9; ``direction`` is 1 for factors that
     section 4.2 calls strong indicators of a right answer, -1 for those it calls harder to predict.
     """
-    values: dict[str, dict[str, float]] = {}
-    for score in published_scores("factors"):
-        if score.by.get("statistic") == statistic and factor in score.by:
-            values.setdefault(score.system, {})[score.by[factor]] = score.value
-    return values
+    scores = [score for score in published_scores("factors") if score.by.get("statistic") == statistic]
+    return values_by_system((score for score in scores if factor in score.by), lambda score: score.by[factor])
 
 
 def published_remarks() -> list[PublishedScore]:

@@ -7,19 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
-from acidtest.core.run import Run
+from acidtest.core.run import Run, SuitePattern, runs_by_suite
 from acidtest.core.suite import CATEGORY, CONTROL, Card
-from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, listed_flags, score_rows
+from acidtest.stats.resampling import Codes, Floats
+from acidtest.studies.rows import SAME_ROWS, Flags, ScoredRows, listed_flags, score_rows, select_rows, shared_places
 from acidtest.text.heuristics import words
-from acidtest.text.taxonomy import CATEGORIES, published_columns
+from acidtest.text.taxonomy import CATEGORIES, CATEGORY_COLUMNS, PUBLISHED_COLUMNS
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Kind = Literal["category", "length", "confound"]
 
 SIDES = ("premise", "hypothesis")
@@ -28,6 +26,9 @@ CONFOUNDS = ("label", "overlap", "tokens")
 of words of each."""
 
 _MARKS = {**dict.fromkeys(("1", "true", "yes", "y"), 1.0), **dict.fromkeys(("0", "false", "no", "n"), 0.0)}
+
+WITH_CATEGORIES = SuitePattern(columns=tuple((name,) for name in (*CATEGORIES, *CATEGORY_COLUMNS)), kinds=("category",))
+"""The suites for which ``category_columns`` finds some."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,14 @@ def load_factor_rows(
 
     Categories are those named, or else those that ``category_columns`` finds in the suite.
     """
+
+    def has_categories(run: Run, suite: str) -> bool:
+        return not suite.endswith(CONTROL) and bool(category_columns(run.header.suites[suite], categories))
+
     answers: dict[str, dict[str, ScoredRows]] = {}
     for model, members in runs.items():
-        for run in members:
-            for suite, card in run.header.suites.items():
-                if suite.endswith(CONTROL) or not category_columns(card, categories):
-                    continue
-                if model in answers.setdefault(suite, {}):
-                    raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-                answers[suite][model] = score_rows(run, suite, texts=True)
+        for suite, run in runs_by_suite(model, members, has_categories).items():
+            answers.setdefault(suite, {})[model] = score_rows(run, suite, texts=True)
     tables = []
     for suite, models in answers.items():
         for (model, asked), places in zip(models.items(), _shared(suite, models), strict=True):
@@ -91,23 +91,16 @@ def load_factor_rows(
     return tables
 
 
-def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np.int64]]:
-    """For each model, the indices of the rows that all models share, in the order of the first model."""
-    numbered = [
-        pl.DataFrame({"row": rows.digests(*QUESTION)}).with_row_index(str(number))
-        for number, rows in enumerate(models.values())
-    ]
-    shared = numbered[0]
-    for other in numbered[1:]:
-        shared = shared.join(other, on="row", maintain_order="left")
-    fewest = min(rows.height for rows in models.values())
-    if shared.height < SAME_ROWS * fewest:
+def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[Codes]:
+    """For each model, the positions of the rows that all share; an error if these are few."""
+    places = shared_places([*models.values()])
+    if len(places[0]) < SAME_ROWS * min(rows.height for rows in models.values()):
         counts = ", ".join(f"{model} {rows.height:,}" for model, rows in models.items())
         raise AcidtestError(
-            f"the models were not asked the same rows of {suite!r}: they have {shared.height:,} in common ({counts}); "
+            f"the models were not asked the same rows of {suite!r}: they have {len(places[0]):,} in common ({counts}); "
             f"analyse them one by one"
         )
-    return [shared[str(number)].to_numpy().astype(np.int64) for number in range(len(models))]
+    return places
 
 
 def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
@@ -117,14 +110,13 @@ def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
     published file. A list column stands for all the values in it.
     """
     if asked:
-        known = {ours: column for column, ours in published_columns().items() if column in card.columns}
+        known = {ours: column for column, ours in PUBLISHED_COLUMNS.items() if column in card.columns}
         columns = {known.get(name, name) if name not in card.columns else name: name for name in asked}
         return columns if all(column in card.columns for column in columns) else {}
     declared = {name: name for name, kind in card.columns.items() if kind == CATEGORY}
     if declared:
         return declared
-    by_name = {name: name for name in CATEGORIES}
-    by_name |= {column: ours for column, ours in published_columns().items() if ours in CATEGORIES}
+    by_name = {name: name for name in CATEGORIES} | CATEGORY_COLUMNS
     present = {column: ours for column, ours in by_name.items() if column in card.columns}
     return {column: ours for column, ours in present.items() if column == ours or ours not in present}
 
@@ -133,13 +125,13 @@ def _factor_rows(
     model: str,
     suite: str,
     asked: ScoredRows,
-    places: npt.NDArray[np.int64],
+    places: Codes,
     names: Mapping[str, str],
     confounds: Sequence[str],
     *,
     lengths: bool,
 ) -> FactorRows:
-    rows = _select_rows(asked, places)
+    rows = select_rows(asked, places)
     skipped = asked.height - rows.height
     notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if skipped else []
     variables: list[Variable] = []
@@ -170,18 +162,12 @@ def _factor_rows(
         model,
         suite,
         rows.run.header.signature(suite),
-        _select_rows(rows, np.flatnonzero(known)) if lacking else rows,
+        select_rows(rows, np.flatnonzero(known)) if lacking else rows,
         tuple(replace(variable, values=variable.values[known]) for variable in variables),
         known,
         skipped,
         tuple(notes),
     )
-
-
-def _select_rows(rows: ScoredRows, places: npt.NDArray[np.int64]) -> ScoredRows:
-    """Some of the rows, in the order given."""
-    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
-    return replace(rows, rows=rows.frame[places].lazy(), **columns)
 
 
 def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:

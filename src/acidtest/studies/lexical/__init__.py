@@ -28,10 +28,10 @@ from acidtest.core.study import study
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.clusters import Clusterings, weighted_difference
-from acidtest.stats.significance import adjusted
 from acidtest.studies.lexical.knowledge import (
     FREQUENCY,
     FRESH,
+    LEXICAL,
     MEASURES,
     PUBLISHED,
     LexicalRows,
@@ -40,14 +40,13 @@ from acidtest.studies.lexical.knowledge import (
     WordKnowledge,
     accuracy_drop,
     adjust_tests,
-    holds_lexical,
     lexical_rows,
     measure,
     pair_key,
     suite_names,
     word_knowledge,
 )
-from acidtest.studies.rows import SAME_ROWS, WORDS, runs_by_model
+from acidtest.studies.rows import SAME_ROWS, WORDS, correct_with_excess, require_one_collapse, runs_by_model
 from acidtest.text.categories import CATEGORY
 
 CELL = (CATEGORY, "label")
@@ -131,7 +130,7 @@ class LexicalResult:
     schema: int = 1
 
 
-@study(group="look into a run", applies=lambda runs: any(map(holds_lexical, runs)))
+@study(group="look into a run", applies=LEXICAL)
 def lexical(
     runs: Annotated[Sequence[Run], "Run folders with lexical suites or the published Breaking NLI."],
     *,
@@ -153,9 +152,7 @@ def lexical(
     """
     # Without a training set or vectors, the measures stored in the suites are used. All trends are one family of
     # tests, all drops another.
-    collapses = sorted({str(run.header.collapse) for run in (*runs, *reference)})
-    if len(collapses) > 1:
-        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
+    require_one_collapse([*runs, *reference])
     models = runs_by_model(runs)
     loaded = [rows for model, members in models.items() for rows in lexical_rows(model, members)]
     if not loaded:
@@ -258,12 +255,7 @@ def _compare_sets(published: LexicalRows, fresh: LexicalRows, correction: str) -
     if not cells.height:
         return None
     contrasts = [_contrast(name, rows, cells.with_columns(weight)) for name, weight in _cell_weights(cells).items()]
-    # One family of tests, those of the excesses included.
-    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction).tolist()
-    corrected = tuple(
-        replace(contrast, p_adjusted=p, excess_p_adjusted=excess_p)
-        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
-    )
+    corrected = correct_with_excess(contrasts, correction)
     alone = rows.join(cells, on=CELL, how="anti")
     left_out = {str(side): n for side, n in alone["side"].value_counts(sort=True).iter_rows()}
     verdict = _describe_memory(published.model, corrected[0])

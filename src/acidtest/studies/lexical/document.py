@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
 from acidtest.core.document import (
+    Cell,
     Chart,
     Column,
     Document,
@@ -20,7 +21,7 @@ from acidtest.core.document import (
     Table,
     describe_count,
 )
-from acidtest.io.published import published_scores
+from acidtest.io.published import published_scores, published_systems
 from acidtest.studies.lexical import LexicalResult, MemoryComparison
 from acidtest.studies.lexical.knowledge import (
     COSINES,
@@ -40,7 +41,7 @@ SCALES = {
 
 CHANCE = Reference(1 / 3, "chance (33 %)")
 
-Accuracies = dict[str, dict[str, float]]
+Accuracies = Mapping[str, Mapping[str, Published]]
 """Published accuracy by system and value of a factor."""
 
 
@@ -109,23 +110,20 @@ def _columns(counts: Sequence[str], knowledge: Sequence[WordKnowledge], publishe
     )
 
 
-def _published_cells(published: Accuracies, name: str) -> list[Published | None]:
-    return [Published(values[name]) if name in values else None for values in published.values()]
-
-
 def _category_table(suite: str, knowledge: Sequence[WordKnowledge]) -> Table:
     """Table 4: accuracy on the whole set and on each category, the most frequent first."""
     joined = suite == f"{FRESH}/*"
-    whole, published = published_accuracies(suite), published_accuracies(suite, "category")
-    by_category = {system: published.get(system, {}) for system in whole}
+    whole, by_category = published_accuracies(suite), published_accuracies(suite, "category")
     sizes: dict[str, int] = {}
     for one in knowledge:
         for name, value in one.categories.items():
             sizes[name] = max(value.n, sizes.get(name, 0))
-    total = (knowledge[0].overall.n, *(one.overall for one in knowledge), *_published_cells(whole, ""))
+    accuracies = [one.overall for one in knowledge]
+    total: tuple[Cell, ...] = (accuracies[0].n, *accuracies, *(values[""] for values in whole.values()))
     table_rows = [Row("all", total, role="total", slice={} if joined else {"suite": suite})]
     for name in sorted(sizes, key=lambda name: -sizes[name]):
-        cells = (sizes[name], *(one.categories.get(name) for one in knowledge), *_published_cells(by_category, name))
+        published = (by_category.get(system, {}).get(name) for system in whole)
+        cells = (sizes[name], *(one.categories.get(name) for one in knowledge), *published)
         chosen = {"suite": f"{FRESH}/{name}"} if joined else {"suite": suite, "category": name}
         table_rows.append(Row(name, cells, slice=chosen))
     columns = _columns(["pairs"], knowledge, whole)
@@ -150,7 +148,8 @@ def _scale_parts(suite: str, scale: BinScale, knowledge: Sequence[WordKnowledge]
     for name in dict.fromkeys(name for one in binned for name in one.parts):
         bins = [one.parts.get(name) for one in binned]
         sizes = (max(part.accuracy.n for part in bins if part), max(part.pairs for part in bins if part))
-        cells = (*sizes, *(part.accuracy if part else None for part in bins), *_published_cells(published, name))
+        accuracies = (part.accuracy if part else None for part in bins)
+        cells = (*sizes, *accuracies, *(values.get(name) for values in published.values()))
         heading = "" if name in scale.names else "not on the scale"
         table_rows.append(Row(name.replace("-", "–"), cells, heading=heading))
     table = Table(
@@ -188,8 +187,7 @@ def _drop_parts(suite: str, knowledge: Sequence[WordKnowledge]) -> Iterator[Part
     before, after = published_accuracies("snli"), published_accuracies(suite)
     for system in (name for name in before if name in after):
         old, new = before[system][""], after[system][""]
-        difference = Published(round(new, 3) - round(old, 3))
-        cells = (Published(old), Published(new), difference, None, None)
+        cells = (old, new, Published(round(new.value, 3) - round(old.value, 3)), None, None)
         table_rows.append(Row(f"{system}, SNLI", cells, role="published"))
     columns = (
         Column(drops[0][1].original),
@@ -229,13 +227,8 @@ def _memory_section(comparison: MemoryComparison) -> Section:
 
 def published_accuracies(suite: str, factor: str | None = None) -> Accuracies:
     """Accuracy of the systems that the paper trained on SNLI alone, by value of a factor; ``""`` is the whole suite."""
-    base = suite.partition(":")[0]
-    accuracies: Accuracies = {}
-    for score in published_scores(FRESH if base == f"{FRESH}/*" else base):
-        trained_as_usual = not score.condition and "pairs" not in score.by
-        if trained_as_usual and list(score.by) == ([factor] if factor else []):
-            accuracies.setdefault(score.system, {})[score.by[factor] if factor else ""] = score.value
-    return accuracies
+    scores = published_scores(FRESH if suite == f"{FRESH}/*" else suite)
+    return published_systems(scores, [factor] if factor else []).systems
 
 
 def describe_training(train: TrainingCounts) -> str:

@@ -18,8 +18,8 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
-from acidtest.core.run import Run
-from acidtest.core.suite import CONTROL, Card, Suite
+from acidtest.core.run import Run, SuitePattern, runs_by_suite
+from acidtest.core.suite import Suite
 from acidtest.stats.clusters import Clusterings, trend
 from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
@@ -28,6 +28,9 @@ from acidtest.studies.rows import WORDS, score_rows
 from acidtest.text.categories import BREAKING_NLI, CATEGORY
 
 FRESH, PUBLISHED = "lexical", BREAKING_NLI
+LEXICAL = SuitePattern((FRESH, f"{FRESH}/*", PUBLISHED), columns=(WORDS,))
+"""The generated suites, the published one, and those with columns for the two words."""
+
 COSINE, FREQUENCY = MEASURES = ("cosine", "contradictions")
 """Columns: the cosine of the two words' vectors, and the training contradictions with one word in each sentence."""
 
@@ -152,37 +155,18 @@ def suite_names(runs: Sequence[Run]) -> list[str]:
 
 def lexical_rows(model: str, runs: Sequence[Run]) -> list[LexicalRows]:
     """One model's answers on the lexical suites of all its runs; empty if there are none."""
-    runs_by_suite: dict[str, Run] = {}
-    for run in runs:
-        for suite, card in run.header.suites.items():
-            if not _is_lexical(suite, card):
-                continue
-            if suite in runs_by_suite:
-                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-            runs_by_suite[suite] = run
-    single = [suite for suite in runs_by_suite if suite.startswith(f"{FRESH}/") and ":" not in suite]
+    by_suite = runs_by_suite(model, runs, lambda run, suite: LEXICAL.matches(suite, run.header.suites[suite]))
+    single = [suite for suite in by_suite if suite.startswith(f"{FRESH}/") and ":" not in suite]
     joined = {f"{FRESH}/*": single} if len(single) > 1 else {suite: [suite] for suite in single}
-    sets = {suite: [suite] for suite in runs_by_suite if suite not in single} | joined
+    sets = {suite: [suite] for suite in by_suite if suite not in single} | joined
     return [
         LexicalRows(
             model,
             name,
-            pl.concat([_load_rows(runs_by_suite[suite], suite) for suite in suites], how="diagonal_relaxed"),
+            pl.concat([_load_rows(by_suite[suite], suite) for suite in suites], how="diagonal_relaxed"),
         )
         for name, suites in sets.items()
     ]
-
-
-def holds_lexical(run: Run) -> bool:
-    """Whether a run has any lexical suite."""
-    return any(_is_lexical(name, card) for name, card in run.header.suites.items())
-
-
-def _is_lexical(suite: str, card: Card) -> bool:
-    """Whether a suite is a generated or the published one, or has columns for the two words; controls are not."""
-    base = suite.partition(":")[0]
-    lexical = base in (FRESH, PUBLISHED) or base.startswith(f"{FRESH}/") or set(WORDS) <= set(card.columns)
-    return lexical and not suite.endswith(CONTROL)
 
 
 def _is_single() -> pl.Expr:
@@ -327,13 +311,11 @@ def _original_run(model: str, models: Mapping[str, Sequence[Run]], original: str
     holders = [run for run in runs if original in run.header.suites]
     if not holders:
         raise UnknownNameError("suite of these runs", original, suite_names(runs))
-    same_model = [run for run in models[model] if original in run.header.suites]
-    if len(same_model) > 1:
-        raise AcidtestError(f"two runs of {model} hold {original!r}; pass one of them")
+    same_model = runs_by_suite(model, models[model], lambda _, suite: suite == original)
     if same_model:
-        return same_model[0], ""
+        return same_model[original], ""
     # Predictions scored from two files are named after the files, so that one model may have two names.
-    lexical_models = [name for name, members in models.items() if any(map(holds_lexical, members))]
+    lexical_models = [name for name, members in models.items() if LEXICAL(members)]
     if len(holders) > 1 or len(lexical_models) > 1:
         raise AcidtestError(
             f"no run of {model} has the suite {original!r}; run it on that too, or leave --original out"

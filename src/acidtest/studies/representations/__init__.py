@@ -65,11 +65,8 @@ class Target:
     name: str
     kind: TargetKind
     columns: npt.NDArray[np.bool_]
-
-    @property
-    def n(self) -> int:
-        """Number of pairs with a flag in any column."""
-        return int(self.columns.any(axis=1).sum())
+    n: int
+    """Number of pairs that have the category, or any value of the label or factor."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +108,7 @@ class LayerScores:
 
 @dataclass(frozen=True)
 class TargetScores:
-    """The measures of one target on all layers.
-
-    ``n`` counts the pairs that have it: for a label or factor, those with any value, or with the first of two values.
-    """
+    """The measures of one target on all layers; ``n`` counts the pairs that have it, or any value of it."""
 
     name: str = field(metadata={"json": "target"})
     kind: TargetKind
@@ -289,8 +283,8 @@ def find_targets(frame: pl.DataFrame, card: Card, by: Sequence[str] = ()) -> lis
     for group, members in group_categories(categories).items():
         if len(members) > 1:
             any_of = np.logical_or.reduce([columns[name] for name in members])
-            targets.append(Target(group, "group", any_of[:, None]))
-        targets += [Target(name, "category", columns[name][:, None]) for name in members]
+            targets.append(_flag_target(group, "group", any_of))
+        targets += [_flag_target(name, "category", columns[name]) for name in members]
     for name in by:
         if name not in card.factors:
             raise UnknownNameError("factor", name, card.factors, f" (of suite {card.name!r})")
@@ -307,6 +301,10 @@ def _describe_scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
     return f"{few}; at least {FEWEST} are needed (a larger --limit may give them)"
 
 
+def _flag_target(name: str, kind: TargetKind, flags: npt.NDArray[np.bool_]) -> Target:
+    return Target(name, kind, flags[:, None], int(flags.sum()))
+
+
 def _factor(values: pl.Series, kind: TargetKind) -> Target:
     """A target with a column for each value; a single column for two values, as the other is its complement."""
     texts = values.cast(pl.String)
@@ -316,7 +314,7 @@ def _factor(values: pl.Series, kind: TargetKind) -> Target:
     distinct = names[:1] if len(names) == 2 else names
     columns = [(texts == name).fill_null(False).to_numpy() for name in distinct]
     empty = np.zeros((values.len(), 0), dtype=np.bool_)
-    return Target(values.name, kind, np.column_stack(columns) if columns else empty)
+    return Target(values.name, kind, np.column_stack(columns) if columns else empty, texts.count())
 
 
 def perplexity(n: int) -> float:

@@ -44,6 +44,9 @@ from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_fact
 
 WHOLE = "whole suite"
 
+_SUITE = "suite-"
+"""How the anchor of a suite's section begins; a number follows."""
+
 _METHODS = (
     "Accuracy is the share of pairs whose answer is among the accepted gold labels. Every interval is a 95 % interval: "
     "over many repetitions, 95 of 100 such intervals hold the true value. Rows made from one source sentence or base "
@@ -76,28 +79,55 @@ class _Suite:
         """The values of a factor in any of the results."""
         return list(dict.fromkeys(value for result in self.results.values() for value in result.by.get(factor, {})))
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many values each factor has."""
+        factors = dict.fromkeys(factor for result in self.results.values() for factor in result.by)
+        return {factor: len(self.values(factor)) for factor in factors}
+
+    @property
+    def main(self) -> str | None:
+        """The factor that the suite is shown by first."""
+        return main_factor(self.card, self.sizes) if self.card else None
+
     def accuracies(self, factor: str, value: str) -> list[Cell]:
         """Each model's accuracy on a value of a factor, or on the whole suite if ``factor`` is empty."""
         results = self.results.values()
         return [result.by.get(factor, {}).get(value) if factor else result.overall for result in results]
 
 
-def document(result: ScoresResult, *, with_mistakes: bool = True) -> Document:
-    """Findings first, then the suites, models side by side; ``with_mistakes`` also reads mistakes from the runs."""
+def document(result: ScoresResult) -> Document:
+    """Findings first, then the suites, models side by side, with mistakes and all rows to look through."""
+    return add_examples(describe_scores(result), result)
+
+
+def add_examples(scores: Document, result: ScoresResult) -> Document:
+    """The document that ``describe_scores`` gives, with the mistakes on each suite and all rows to look through."""
+    runs = {name: model.run for name, model in result.models.items() if model.run is not None}
+    parts: list[Part] = []
+    for part in scores.parts:
+        if isinstance(part, Section) and part.anchor.startswith(_SUITE):
+            suite = _suite(part.title, result.models)
+            part = replace(part, parts=(*part.parts, *_mistake_sections(suite)))
+        parts.append(part)
+    return replace(scores, parts=(*parts, Browser(runs)) if runs else tuple(parts))
+
+
+def describe_scores(result: ScoresResult) -> Document:
+    """Findings first, then the suites, models side by side, without example rows."""
     models = result.models
     names = dict.fromkeys(suite for model in models.values() for suite in model.suites)
-    runs = {name: model.run for name, model in models.items() if model.run is not None}
     diagnoses = {name: describe_diagnosis(model.diagnosis) for name, model in models.items()}
     sections = [Section("Diagnosis", tuple(_diagnosis_parts(models)), anchor="diagnosis")]
     if len(names) * len(models) > 1:
         sections.append(Section("Overview", (_overview_table(models, list(names)),), anchor="overview"))
     for number, name in enumerate(names, 1):
-        parts = tuple(_suite_parts(_suite(name, models), with_mistakes=with_mistakes))
-        sections.append(Section(name, parts, anchor=f"suite-{number}"))
+        parts = tuple(_suite_parts(_suite(name, models)))
+        sections.append(Section(name, parts, anchor=f"{_SUITE}{number}"))
     return Document(
         title="acidtest report",
         headline=" ".join(f"{name}: {text}" if len(models) > 1 else text for name, text in diagnoses.items()),
-        parts=(*sections, Browser(runs)) if runs else tuple(sections),
+        parts=tuple(sections),
         models=tuple(models),
         signatures={
             f"{suite}, {name}" if len(models) > 1 else suite: scores.signature
@@ -154,19 +184,17 @@ def _suite(name: str, models: Mapping[str, ModelScores]) -> _Suite:
     return _Suite(name, results, {model: scores.run for model, scores in asked.items() if scores.run}, beside)
 
 
-def _suite_parts(suite: _Suite, *, with_mistakes: bool) -> Iterator[Part]:
-    factors = dict.fromkeys(factor for result in suite.results.values() for factor in result.by)
-    sizes = {factor: len(suite.values(factor)) for factor in factors}
-    main = main_factor(suite.card, sizes) if suite.card else None
+def _suite_parts(suite: _Suite) -> Iterator[Part]:
+    sizes, main = suite.sizes, suite.main
     yield from _notes(suite)
     if any(result.vs_control for result in suite.results.values()):
         yield _control_table(suite)
-    yield from (_crossing_table(suite, factor) for factor in factors if factor.count(CROSS) == 1 and sizes[factor])
+    yield from (_crossing_table(suite, factor) for factor in sizes if factor.count(CROSS) == 1 and sizes[factor])
     if main and sizes[main]:
         yield from _factor_parts(suite, main)
     else:
         yield _factor_table(suite, "")
-    for factor in factors:
+    for factor in sizes:
         if factor != main and CROSS not in factor and sizes[factor]:
             summary = describe_count(sizes[factor], "value")
             yield Section(f"By {factor}", tuple(_factor_parts(suite, factor)), folded=True, summary=summary)
@@ -181,8 +209,6 @@ def _suite_parts(suite: _Suite, *, with_mistakes: bool) -> Iterator[Part]:
         tables = tuple(table for condition in conditions for table in _condition_tables(suite, condition))
         summary = describe_count(len(conditions), "condition")
         yield Section("Published under other conditions", tables, folded=True, summary=summary)
-    if with_mistakes:
-        yield from _mistake_sections(suite, None if main == CATEGORY else main)
 
 
 def _notes(suite: _Suite) -> Iterator[Note]:
@@ -342,8 +368,9 @@ def _condition_tables(suite: _Suite, condition: str) -> Iterator[Table]:
         )
 
 
-def _mistake_sections(suite: _Suite, factor: str | None) -> Iterator[Section]:
-    """The most confident mistakes of every model, spread over the values of a factor."""
+def _mistake_sections(suite: _Suite) -> Iterator[Section]:
+    """The most confident mistakes of every model, spread over the values of the main factor."""
+    factor = None if suite.main == CATEGORY else suite.main
     for number, (model, run) in enumerate(suite.runs.items()):
         total, examples = mistakes(run, suite.name, factor)
         which = "Most confident mistakes" if run.header.model.probabilities else "Some mistakes"

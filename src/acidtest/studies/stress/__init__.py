@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
-from acidtest.core.run import Run
+from acidtest.core.run import Run, SuitePattern
 from acidtest.core.study import study
-from acidtest.core.suite import CONTROL, Card
+from acidtest.core.suite import CONTROL, CROSS, Card
 from acidtest.io.published import (
     CORPUS,
     MAIN,
@@ -32,6 +32,7 @@ from acidtest.studies.rows import accuracy, breakdown, model_names, score_rows
 
 SCHEMA = 1
 PREFIX = "stress/"
+_STRESS_TESTS = SuitePattern((f"{PREFIX}*",))
 ANTONYMY, NUMERICAL = "stress/antonymy", "stress/numerical"
 NEGATION, SPELLING, LADDER = "stress/negation", "stress/spelling", "stress/ladder"
 ORIGINAL = "mnli"
@@ -66,6 +67,21 @@ class StressTest:
     slices: Mapping[str, Estimate]
     errors: Errors
     confusion: Confusion | None
+
+
+class SuiteScores(Protocol):
+    """The scores of a suite that a stress test shows, as the study of scores computes them."""
+
+    @property
+    def overall(self) -> Estimate: ...
+    @property
+    def by(self) -> Mapping[str, Mapping[str, Estimate]]: ...
+    @property
+    def vs_control(self) -> AgainstControl | None: ...
+    @property
+    def errors(self) -> Errors: ...
+    @property
+    def confusion(self) -> Confusion | None: ...
 
 
 @dataclass(frozen=True)
@@ -105,10 +121,10 @@ def base_name(suite: str) -> str:
 
 
 def _stress_suites(run: Run) -> list[str]:
-    return [name for name in run.header.suites if name.startswith(PREFIX) and not name.endswith(CONTROL)]
+    return [name for name, card in run.header.suites.items() if _STRESS_TESTS.matches(name, card)]
 
 
-@study(group="look into a run", applies=lambda runs: any(map(_stress_suites, runs)))
+@study(group="look into a run", applies=_STRESS_TESTS)
 def stress(
     runs: Annotated[Sequence[Run], "Run folders with stress tests."],
     *,
@@ -119,6 +135,35 @@ def stress(
     for model, run in zip(model_names(runs), runs, strict=True):
         stage("stress tests of %s", model)
         tests += _measure_run(model, run)
+    return _result(runs, tests)
+
+
+def stress_of_scores(runs: Sequence[Run], scores: Sequence[Mapping[str, SuiteScores]]) -> StressResult:
+    """What ``stress`` gives, taken from the known scores of each run's suites; p against controls is adjusted, too."""
+    tests = []
+    for model, run, suites in zip(model_names(runs), runs, scores, strict=True):
+        for name in _stress_suites(run):
+            known, factors = suites[name], _slice_factors(run, name)
+            # Scores hold the slices of factors that the suite crosses, which a ladder does not.
+            slices = known.by.get(CROSS.join(factors), {}) if factors else {}
+            if factors and not slices:
+                slices = breakdown(score_rows(run, name), factors)
+            test = StressTest(
+                model=model,
+                suite=name,
+                signature=run.header.signature(name),
+                corpus=_corpus(run.header.suites[name]),
+                accuracy=known.overall,
+                vs_control=known.vs_control,
+                slices=slices,
+                errors=known.errors,
+                confusion=known.confusion,
+            )
+            tests.append(test)
+    return _result(runs, tests)
+
+
+def _result(runs: Sequence[Run], tests: Sequence[StressTest]) -> StressResult:
     if not tests:
         suites = dict.fromkeys(name for run in runs for name in run.header.suites)
         raise AcidtestError(f"no stress test in these runs; there is {', '.join(suites) or 'no suite'}")
@@ -135,7 +180,7 @@ def _measure_run(model: str, run: Run) -> list[StressTest]:
         errors[name] = errors_by_kind(rows, control, pairs)
         if name not in suites:
             continue
-        factors = _SLICES.get(base_name(name), ())
+        factors = _slice_factors(run, name)
         test = StressTest(
             model=model,
             suite=name,
@@ -143,13 +188,18 @@ def _measure_run(model: str, run: Run) -> list[StressTest]:
             corpus=_corpus(rows.card),
             accuracy=accuracy(rows),
             vs_control=against_control(rows, control, pairs),
-            slices=breakdown(rows, factors) if factors and set(factors) <= set(rows.card.factors) else {},
+            slices=breakdown(rows, factors) if factors else {},
             errors=errors[name],
             confusion=confusion(rows),
         )
         tests.append(test)
     corrected = correct_kinds(errors)
     return [replace(test, errors=corrected[test.suite]) for test in tests]
+
+
+def _slice_factors(run: Run, suite: str) -> tuple[str, ...]:
+    factors = _SLICES.get(base_name(suite), ())
+    return factors if set(factors) <= set(run.header.suites[suite].factors) else ()
 
 
 def _corpus(card: Card) -> str:

@@ -190,10 +190,8 @@ def comparable_numbers(result: TaxonomyResult) -> dict[str, float]:
 
 def _share(rows: pl.DataFrame, holds: pl.Expr, none: str) -> Estimate:
     """Share of rows for which the expression holds; NaN with the note ``none`` if there are no rows."""
-    if not rows.height:
-        return Estimate(nan, note=none)
-    flags = rows.select(holds.fill_null(False)).to_series().to_numpy()
-    return rate(flags, groups=rows["group"].rank("dense").to_numpy())
+    flags = rows.select(holds.fill_null(False)).to_series()
+    return rate(flags, groups=rows["group"].rank("dense"), empty=none)
 
 
 def _count_values(column: pl.Series, first: Sequence[str] = ()) -> dict[str, int]:

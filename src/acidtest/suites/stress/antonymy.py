@@ -38,10 +38,11 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
     paper, which needs glosses; ``first`` the most frequent. A premise comes before its changed self, a hypothesis after
     it, as in the paper.
     """
-    from acidtest.text.senses import require_glosses
     from acidtest.text.tagging import tagger as load_tagger
 
     if wsd == "lesk":
+        from acidtest.text.senses import require_glosses
+
         require_glosses(f"suite {_NAME!r} with wsd=lesk")
     pairs = source_pairs(request, columns=_COLUMNS)
     tagger_name = load_tagger(tagger).name
@@ -74,14 +75,15 @@ class WordReversal:
         from acidtest.text.antonyms import replace_by_antonyms
         from acidtest.text.tokens import sentences
 
-        rows = pl.concat(
-            sentences(pairs[side]).select(
-                "text",
-                pl.lit(side).alias("side"),
-                pl.int_range(pl.len()).over("text").cast(pl.String).alias("number"),
-                "sentence",
-            )
-            for side in ("premise", "hypothesis")
+        # All premises, then all hypotheses.
+        rows = sentences(pl.concat([pairs["premise"], pairs["hypothesis"]])).select(
+            pl.col("text") % pairs.height,
+            pl.when(pl.col("text") < pairs.height)
+            .then(pl.lit("premise"))
+            .otherwise(pl.lit("hypothesis"))
+            .alias("side"),
+            pl.int_range(pl.len()).over("text").cast(pl.String).alias("number"),
+            "sentence",
         )
         rows = rows.filter(self._seen.new(digests(rows["sentence"])))
         opposites, left_out = replace_by_antonyms(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)

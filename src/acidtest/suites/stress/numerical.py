@@ -15,8 +15,7 @@ from acidtest.core.digests import DigestList, digests, hexadecimal, repeated_val
 from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import NothingToMakeError
 from acidtest.core.logs import log
-from acidtest.core.streams import stream_frame
-from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, complete_columns, source_digests
+from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, complete_columns, source_digests, stream_frame
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import CORPUS_LICENCE, rename_taken_columns, travelling_columns, uses_all
 from acidtest.suites.stress import CITATION

@@ -13,8 +13,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
-from acidtest.core.streams import stream_frame
-from acidtest.core.suite import Argument, Kind, Suite
+from acidtest.core.suite import Argument, Kind, Suite, stream_frame
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import derive_suite, source_pairs
 from acidtest.suites.stress import CITATION
@@ -172,7 +171,7 @@ def spelling(
 
 
 def _misspell_pairs(pairs: Suite, misspeller: Misspeller, request: Request) -> pl.LazyFrame:
-    """The rows of all variants, made block by block when they are read.
+    """The rows of all variants: those of few pairs are made at once, others block by block when they are read.
 
     When all pairs have been read once, it logs how many of them each variant left out.
     """
@@ -197,7 +196,8 @@ def _misspell_pairs(pairs: Suite, misspeller: Misspeller, request: Request) -> p
             count(block, rows)
             yield rows.select(columns)
 
-    return stream_frame(blocks, dict(schema) | dict.fromkeys((*_COLUMNS, "variant"), pl.String))
+    columns = dict(schema) | dict.fromkeys((*_COLUMNS, "variant"), pl.String)
+    return pl.concat(blocks(list(columns))).lazy() if 0 < total <= _BLOCK_ROWS else stream_frame(blocks, columns)
 
 
 def _is_function_word() -> pl.Expr:
