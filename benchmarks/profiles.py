@@ -23,7 +23,7 @@ import numpy.typing as npt
 from acidtest.core.digests import digests
 from acidtest.core.labels import LABELS
 from acidtest.stats.resampling import numbered
-from acidtest.studies.profile.design import CUES, FORM_NAMES, FORMS, SWITCHED, USED, CrossedDesign, form_codes
+from acidtest.studies.cue_effects import CUES, FORM_NAMES, FORMS, SWITCHED, USED, CrossedDesign, form_codes
 from acidtest.suites.catalogue import SUITES, Request
 
 Floats = npt.NDArray[np.float64]

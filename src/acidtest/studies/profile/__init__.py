@@ -7,42 +7,14 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-import polars as pl
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.study import study
-from acidtest.core.suite import CONTROL
-from acidtest.studies.profile.design import CUES, SUITE, CrossedDesign, CueEffect, Interaction
-from acidtest.studies.profile.sentences import headline
+from acidtest.studies.cue_effects import CUES
+from acidtest.studies.cue_profile import CUE_SUITE, Profile, measure_profile
 from acidtest.studies.profile.user_cues import UserCue, measure_user_cue
-from acidtest.studies.rows import model_names, score_rows
-
-PREMISES = "premises"
-"""The suite in which premises are replaced, left out or shuffled."""
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What moves a model's answers."""
-
-    headline: str
-    gold_effect: Estimate
-    cues: Mapping[str, CueEffect]
-    premise_use: Estimate
-    """How often the answer to one hypothesis differs between premises of different gold."""
-    interactions: tuple[Interaction, ...]
-    cells: int
-    """How many cells of the design were asked."""
-    stability: Mapping[str, Estimate] = field(default_factory=dict)
-    """How often an answer stays, by what was done: another premise, none, its words shuffled, a cue switched."""
-    reverse_overlap: Estimate | None = None
-    """How often entailment is answered where it is gold and words do not overlap."""
-    hypothesis_alone: Estimate | None = None
-    """How many answers the words of the hypothesis alone predict."""
-    answers: Mapping[str, float] = field(default_factory=dict)
-    """How often each label is answered; what is missing to one was not answered."""
+from acidtest.studies.rows import model_names
 
 
 @dataclass(frozen=True)
@@ -69,12 +41,7 @@ class ProfileResult:
     runs: Mapping[str, Run] = field(default_factory=dict, metadata={"json": None})
 
 
-def cue_suites(run: Run) -> list[str]:
-    """The suites of a run that hold the crossed pairs."""
-    return [name for name in run.header.suites if name.partition(":")[0] == SUITE]
-
-
-@study(group="look into a run", applies=lambda runs: any(map(cue_suites, runs)))
+@study(group="look into a run")
 def profile(
     runs: Annotated[Sequence[Run], "Run folders that hold suite cues."],
     *,
@@ -87,54 +54,12 @@ def profile(
     so that the effect of each is measured with the others held fixed. One of your own is measured on all pairs that
     were asked, matched on gold and on the listed cues that words can tell.
     """
-    named = {name: run for name, run in zip(model_names(runs), runs, strict=True) if cue_suites(run)}
+    named = {name: run for name, run in zip(model_names(runs), runs, strict=True) if CUE_SUITE([run])}
     if not named:
         raise AcidtestError("no run has suite cues, on which the profile is measured; run the model with -s cues")
     models = {name: measure_profile(run) for name, run in named.items()}
     user_cues = tuple(measure_user_cue(spec, named) for spec in cue)
     return ProfileResult(models, user_cues, _spreads(models) if one_recipe else {}, named)
-
-
-def measure_profile(run: Run) -> Profile:
-    """The profile of one run."""
-    suite, *others = cue_suites(run)
-    if others:
-        raise AcidtestError(f"the run holds suite cues {len(others) + 1} times; the profile is measured on one")
-    design = CrossedDesign.of(score_rows(run, suite))
-    effects = {name: design.effect(name) for name in CUES}
-    answers = {label: float((design.answer == place).mean()) for place, label in enumerate(design.labels)}
-    gold = design.gold_effect()
-    return Profile(
-        headline=headline(gold, effects, answers),
-        gold_effect=gold,
-        cues=effects,
-        premise_use=design.premise_use(),
-        interactions=tuple(design.interactions(effects)),
-        cells=design.cells_asked,
-        stability=_interventions(run)
-        | {f"{name} switched": design.stability(name) for name in ("misspelling", "length")},
-        reverse_overlap=design.reverse_overlap(),
-        hypothesis_alone=design.hypothesis_alone(),
-        answers=answers,
-    )
-
-
-def _interventions(run: Run) -> dict[str, Estimate]:
-    """How often the answer stays when the premise of an untouched pair is replaced, left out or shuffled."""
-    suite = next(
-        (name for name in run.header.suites if name.partition(":")[0] == PREMISES and not name.endswith(CONTROL)), ""
-    )
-    if suite + CONTROL not in run.header.suites:
-        return {}
-    rows, control = score_rows(run, suite), score_rows(run, suite + CONTROL)
-    before = pl.DataFrame({"base_id": control.frame["id"], "before": control.answer})
-    columns = rows.frame.select("base_id", "premise_is").with_columns(after=pl.Series(rows.answer))
-    joined = columns.join(before, on="base_id", how="left", maintain_order="left")
-    stays = (joined["after"] == joined["before"]).fill_null(False).to_numpy()
-    return {
-        name: rows.rate(stays, (joined["premise_is"] == name).to_numpy())
-        for name in joined["premise_is"].unique(maintain_order=True)
-    }
 
 
 def _spreads(models: Mapping[str, Profile]) -> dict[str, Spread]:

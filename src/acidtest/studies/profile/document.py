@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Reference, Row, Section, Table
+from acidtest.studies.cue_effects import CUES, USED, CueEffect
+from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims
 from acidtest.studies.profile import ProfileResult
-from acidtest.studies.profile.design import CUES, USED, CueEffect
-from acidtest.studies.profile.sentences import CONDITIONS, SHORT, claims
 
 GOLD = "gold"
 _METHODS = (

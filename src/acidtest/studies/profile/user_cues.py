@@ -15,7 +15,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
 from acidtest.stats.contrasts import Contrast
 from acidtest.stats.resampling import Codes, numbered
-from acidtest.studies.profile.design import CueEffect, Design, deal_halves
+from acidtest.studies.cue_effects import CueEffect, Design, deal_halves
 from acidtest.studies.rows import Flags, score_rows
 from acidtest.text.cues import pair_cues
 

@@ -1,12 +1,26 @@
-"""What may be claimed of a profile, in words; nothing here says that a share of answers *comes from* a cue."""
+"""The cue profile of a run: what moves a model's answers, and what may be claimed of it in words.
+
+Nothing here says that a share of answers *comes from* a cue: effects do not add up.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+import polars as pl
+
+from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
-from acidtest.studies.profile.design import USED, CueEffect, Interaction
+from acidtest.core.run import Run, SuitePattern
+from acidtest.core.suite import CONTROL
+from acidtest.studies.cue_effects import CUES, SUITE, USED, CrossedDesign, CueEffect, Interaction
+from acidtest.studies.rows import score_rows
+
+CUE_SUITE = SuitePattern(names=(SUITE,))
+PREMISES = SuitePattern(names=("premises",))
+"""The suite in which premises are replaced, left out or shuffled."""
 
 SHORT = {
     "overlap": "overlapping words",
@@ -37,6 +51,68 @@ CONDITIONS = {
 UNLISTED = "Cues not listed may explain the rest."
 CONSTANT = 0.99
 NEAR_CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What moves a model's answers."""
+
+    headline: str
+    gold_effect: Estimate
+    cues: Mapping[str, CueEffect]
+    premise_use: Estimate
+    """How often the answer to one hypothesis differs between premises of different gold."""
+    interactions: tuple[Interaction, ...]
+    cells: int
+    """How many cells of the design were asked."""
+    stability: Mapping[str, Estimate] = field(default_factory=dict)
+    """How often an answer stays, by what was done: another premise, none, its words shuffled, a cue switched."""
+    reverse_overlap: Estimate | None = None
+    """How often entailment is answered where it is gold and words do not overlap."""
+    hypothesis_alone: Estimate | None = None
+    """How many answers the words of the hypothesis alone predict."""
+    answers: Mapping[str, float] = field(default_factory=dict)
+    """How often each label is answered; what is missing to one was not answered."""
+
+
+def measure_profile(run: Run) -> Profile:
+    """The profile of one run."""
+    suite, *others = CUE_SUITE.names_in(run)
+    if others:
+        raise AcidtestError(f"the run holds suite cues {len(others) + 1} times; the profile is measured on one")
+    design = CrossedDesign.of(score_rows(run, suite))
+    effects = {name: design.effect(name) for name in CUES}
+    answers = {label: float((design.answer == place).mean()) for place, label in enumerate(design.labels)}
+    gold = design.gold_effect()
+    return Profile(
+        headline=headline(gold, effects, answers),
+        gold_effect=gold,
+        cues=effects,
+        premise_use=design.premise_use(),
+        interactions=tuple(design.interactions(effects)),
+        cells=design.cells_asked,
+        stability=_interventions(run)
+        | {f"{name} switched": design.stability(name) for name in ("misspelling", "length")},
+        reverse_overlap=design.reverse_overlap(),
+        hypothesis_alone=design.hypothesis_alone(),
+        answers=answers,
+    )
+
+
+def _interventions(run: Run) -> dict[str, Estimate]:
+    """How often the answer stays when the premise of an untouched pair is replaced, left out or shuffled."""
+    suite = next(iter(PREMISES.names_in(run)), "")
+    if suite + CONTROL not in run.header.suites:
+        return {}
+    rows, control = score_rows(run, suite), score_rows(run, suite + CONTROL)
+    before = pl.DataFrame({"base_id": control.frame["id"], "before": control.answer})
+    columns = rows.frame.select("base_id", "premise_is").with_columns(after=pl.Series(rows.answer))
+    joined = columns.join(before, on="base_id", how="left", maintain_order="left")
+    stays = (joined["after"] == joined["before"]).fill_null(False).to_numpy()
+    return {
+        name: rows.rate(stays, (joined["premise_is"] == name).to_numpy())
+        for name in joined["premise_is"].unique(maintain_order=True)
+    }
 
 
 def headline(gold: Estimate, cues: Mapping[str, CueEffect], answers: Mapping[str, float]) -> str:
