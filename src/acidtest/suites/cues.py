@@ -8,22 +8,18 @@ Pairs of a corpus keep their gold and get a second sentence in which the six cue
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
 from acidtest.core.digests import digests
-from acidtest.core.draws import U64, Draws, Integers
+from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import COLUMNS, Card, Kind, Suite, complete_columns
+from acidtest.core.suite import Card, Kind, Suite, complete_columns
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import source_pairs
-
-T = TypeVar("T")
 
 CITATION = "acidtest; the cues are those of Naik et al. (2018), McCoy et al. (2019) and Gururangan et al. (2018)"
 _NAME = "cues"
@@ -67,13 +63,11 @@ def cues(request: Request) -> Suite:
 
     The rows of one hypothesis of a template, or of one pair of the corpus, are a group.
     """
-    draws, lexicon = Draws(request.seed, _NAME), Lexicon.load()
-    keys = np.arange((_PER_CELL if request.n is None else request.n) * _SETTINGS, dtype=np.uint64)
-    words = lexicon.draw(keys, draws)
+    draws = Draws(request.seed, _NAME)
     pairs = source_pairs(replace(request, n=None), columns=_COLUMNS)
-    rows = (*_template_rows(lexicon, words, draws.choices(keys, 1 << 16, "frame")), *_corpus_rows(pairs, words, draws))
-    schema = dict.fromkeys((*COLUMNS[1:], *_COLUMNS), pl.String)
-    frame = complete_columns(pl.DataFrame(rows, schema=schema), _NAME)
+    asked = _settings(_draw_words(_SETTINGS * (_PER_CELL if request.n is None else request.n), draws))
+    rows = [_template_rows(asked), _corpus_rows(pairs, asked, draws)]
+    frame = complete_columns(pl.concat(rows, how="diagonal_relaxed"), _NAME)
     card = Card(
         _NAME,
         seed=request.seed,
@@ -87,203 +81,172 @@ def cues(request: Request) -> Suite:
     return Suite(frame.lazy(), card)
 
 
-@dataclass(frozen=True)
-class Words:
-    """The words of one item; ``people`` are the subject of the hypothesis, ``others`` stand only in the premise."""
+def _draw_words(items: int, draws: Draws) -> pl.DataFrame:
+    """The words of each item, from the tables of ``data/cues``; a row for each item.
 
-    people: tuple[str, str]
-    others: str
-    verb: tuple[str, str]
-    hinting: tuple[str, str]
-    plain: tuple[str, str]
-    unrelated: str
-    belongings: tuple[str, str]
-    circumstance: tuple[str, str]
-    elsewhere: str
-    number: str
-    other_number: str
-
-    def subject(self, on: Mapping[str, bool], *, synonyms: bool = False) -> str:
-        """The subject of the hypothesis, without an article, under some cues, or the same in other words."""
-        adjective, _ = self.hinting if on["cue_words"] else self.plain
-        belongings = ("no " if on["negation"] else "") + self.belongings[on["misspelling"]]
-        return f"{self.number} {adjective} {self.people[synonyms]} {'carrying' if synonyms else 'with'} {belongings}"
-
-    def other_people(self, on: Mapping[str, bool]) -> str:
-        """The other people of the premise, without an article, under some cues."""
-        _, antonym = self.hinting if on["cue_words"] else self.plain
-        number = f"{self.other_number} " if on["number"] else ""
-        return f"{number}{antonym if on['antonym'] else self.unrelated} {self.others}"
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """The tables of ``data/cues``."""
-
-    people: list[tuple[str, str]]
-    verbs: list[tuple[str, str]]
-    hinting: list[tuple[str, str]]
-    plain: list[tuple[str, str]]
-    unrelated: list[str]
-    belongings: list[tuple[str, str]]
-    circumstances: list[tuple[str, str]]
-    elsewhere: list[str]
-    frames: Mapping[tuple[str, str], list[dict[str, str]]]
-
-    @classmethod
-    def load(cls) -> Lexicon:
-        """Read the tables."""
-        from acidtest.io.wordlists import packaged_table
-
-        def pairs(name: str) -> list[tuple[str, str]]:
-            return packaged_table(f"cues/{name}.tsv").rows()
-
-        def phrases(name: str) -> list[str]:
-            return packaged_table(f"cues/{name}.tsv").to_series().to_list()
-
-        adjectives = packaged_table("cues/adjectives.tsv")
-        hints = pl.col("hints") != ""
-        frames = dict[tuple[str, str], list[dict[str, str]]]()
-        for frame in packaged_table("cues/frames.tsv").iter_rows(named=True):
-            frames.setdefault((frame["gold"], frame["form"]), []).append(frame)
-        return cls(
-            pairs("people"),
-            pairs("verbs"),
-            adjectives.filter(hints).select("adjective", "antonym").rows(),
-            adjectives.filter(~hints).select("adjective", "antonym").rows(),
-            phrases("unrelated"),
-            pairs("belongings"),
-            pairs("circumstances"),
-            phrases("elsewhere"),
-            frames,
-        )
-
-    def draw(self, keys: U64, draws: Draws) -> list[Words]:
-        """The words of each item: either synonym may stand on either side, and the other people are never the same."""
-
-        def chosen(options: list[T], slot: str) -> list[T]:
-            return [options[number] for number in draws.choices(keys, len(options), slot).tolist()]
-
-        def two_different(size: int, slot: str) -> Integers:
-            first = draws.choices(keys, size, slot)
-            return np.stack([first, (first + 1 + draws.choices(keys, size - 1, f"other {slot}")) % size])
-
-        people, others = two_different(len(self.people), "people").tolist()
-        number, other_number = two_different(len(_NUMBERS), "number").tolist()
-        sides = draws.choices(keys, 4, "sides").tolist()
-        columns = {
-            "people": [self.people[person][:: (1, -1)[side & 1]] for person, side in zip(people, sides, strict=True)],
-            "others": [self.people[person][0] for person in others],
-            "verb": [verb[:: (1, -1)[side >> 1]] for verb, side in zip(chosen(self.verbs, "verb"), sides, strict=True)],
-            "hinting": chosen(self.hinting, "hinting"),
-            "plain": chosen(self.plain, "plain"),
-            "unrelated": chosen(self.unrelated, "unrelated"),
-            "belongings": chosen(self.belongings, "belongings"),
-            "circumstance": chosen(self.circumstances, "circumstance"),
-            "elsewhere": chosen(self.elsewhere, "elsewhere"),
-            "number": [_NUMBERS[place] for place in number],
-            "other_number": [_NUMBERS[place] for place in other_number],
-        }
-        return [Words(**dict(zip(columns, values, strict=True))) for values in zip(*columns.values(), strict=True)]
-
-
-def _switches(item: int) -> Iterator[tuple[str, dict[str, bool]]]:
-    """The cues an item switches one by one, and the eight settings of all cues under which it is asked.
-
-    The other four cues have one setting and the opposite one, so that every cue is on in half of an item's rows, and
-    what is particular to the item adds nothing to its effect. Items take turns: 8 such settings for the first two cues,
-    then for the next two, and so on.
+    A word and its synonym may change places; the other people and the other number are never those of the hypothesis.
     """
-    turn, setting = divmod(item, _SETTINGS)
-    switched = _PAIRED[turn % len(_PAIRED)]
-    fixed = [cue for cue in SWITCHED if cue not in switched]
-    on = {cue: bool(setting >> place & 1) for place, cue in enumerate(fixed)}
-    for opposite, *values in product((False, True), repeat=3):
-        both = {cue: is_on != opposite for cue, is_on in on.items()} | dict(zip(switched, values, strict=True))
-        yield " and ".join(switched), {cue: both[cue] for cue in SWITCHED}
+    from acidtest.io.wordlists import packaged_table
 
+    keys = np.arange(items, dtype=np.uint64)
 
-def _facts(switched: str, on: Mapping[str, bool]) -> dict[str, str]:
-    return {"switched": switched} | {cue: "yes" if is_on else "no" for cue, is_on in on.items()}
+    def chosen(table: pl.DataFrame, slot: str, **names: str) -> pl.DataFrame:
+        """A drawn row of a table for each item, its columns renamed."""
+        return table.select(**names)[draws.choices(keys, table.height, slot)]
 
+    def two_different(table: pl.DataFrame, slot: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+        first = draws.choices(keys, table.height, slot)
+        other = (first + 1 + draws.choices(keys, table.height - 1, f"other {slot}")) % table.height
+        return table[first], table[other]
 
-def _template_rows(lexicon: Lexicon, words: list[Words], frame_draws: Integers) -> Iterator[dict[str, str]]:
-    for item, draw in enumerate(frame_draws.tolist()):
-        for switched, on in _switches(item):
-            for gold, form in product(GOLD, FORMS):
-                frames = lexicon.frames[gold, "overlap" if form == "none" else form]
-                frame = frames[draw % len(frames)]
-                premise, hypothesis = _fill(frame, words[item], on, synonyms=form == "none")
-                yield {
-                    "premise": premise,
-                    "hypothesis": hypothesis,
-                    "label": gold,
-                    "group": f"item {item}",
-                    "certainty": "logical",
-                    "material": "templates",
-                    "form": form,
-                    "frame": frame["frame"],
-                    **_facts(switched, on),
-                }
-
-
-def _fill(frame: Mapping[str, str], words: Words, on: Mapping[str, bool], *, synonyms: bool) -> tuple[str, str]:
-    """Premise and hypothesis; with ``synonyms`` the premise says in other words what the hypothesis says."""
-    circumstance = f" {words.circumstance[0]}" if on["length"] else ""
-    hypothesis = f"The {words.subject(on)} {words.verb[0]}{circumstance}."
-    premise = (frame["premise"] if on["length"] or not frame["short"] else frame["short"]).format(
-        subject="the " + words.subject(on, synonyms=synonyms),
-        others="the " + words.other_people(on),
-        verb=words.verb[synonyms],
-        circumstance=words.circumstance[synonyms],
+    adjectives = packaged_table("cues/adjectives.tsv")
+    people, others = two_different(packaged_table("cues/people.tsv"), "people")
+    number, other_number = two_different(pl.DataFrame({"number_word": _NUMBERS}), "number")
+    words = [
+        people.rename({"noun": "people", "synonym": "people_synonym"}),
+        others.select(others="noun"),
+        number,
+        other_number.rename({"number_word": "other_number"}),
+        chosen(packaged_table("cues/verbs.tsv"), "verb", verb="verb", verb_synonym="synonym"),
+        chosen(adjectives.filter(pl.col("hints") != ""), "hinting", hinting="adjective", hinting_antonym="antonym"),
+        chosen(adjectives.filter(pl.col("hints") == ""), "plain", plain="adjective", plain_antonym="antonym"),
+        chosen(packaged_table("cues/unrelated.tsv"), "unrelated", unrelated="adjective"),
+        chosen(packaged_table("cues/belongings.tsv"), "belongings", belongings="noun", misspelt="misspelling"),
+        chosen(
+            packaged_table("cues/circumstances.tsv"), "circumstance", circumstance="phrase", paraphrase="paraphrase"
+        ),
+        chosen(packaged_table("cues/elsewhere.tsv"), "elsewhere", elsewhere="phrase"),
+    ]
+    frame = pl.concat(words, how="horizontal").with_row_index("item")
+    frame = frame.with_columns(frame_draw=pl.Series(draws.choices(keys, 1 << 16, "frame")))
+    return frame.with_columns(
+        part
+        for place, word in enumerate(("people", "verb"))
+        for part in _swapped(word, f"{word}_synonym", pl.Series(draws.choices(keys, 4, "sides") >> place & 1 == 1))
     )
-    return premise[0].upper() + premise[1:], hypothesis
 
 
-def _corpus_rows(pairs: Suite, words: list[Words], draws: Draws) -> Iterator[dict[str, str]]:
+def _swapped(first: str, second: str, where: pl.Series) -> list[pl.Expr]:
+    """Two columns that change places in some rows."""
+    both = pl.when(where)
+    return [both.then(second).otherwise(first).alias(first), both.then(first).otherwise(second).alias(second)]
+
+
+def _settings(words: pl.DataFrame) -> pl.DataFrame:
+    """Every item under its eight settings, with the subject of the hypothesis and the other people of the premise.
+
+    Two cues are switched one by one. The other four have one setting and the opposite one, so that every cue is on in
+    half of an item's rows, and what is particular to the item adds nothing to its effect. Items take turns: 8 such
+    settings for the first two cues, then for the next two, and so on.
+    """
+    rows = []
+    for item in range(words.height):
+        turn, setting = divmod(item, _SETTINGS)
+        switched = _PAIRED[turn % len(_PAIRED)]
+        fixed = [cue for cue in SWITCHED if cue not in switched]
+        for opposite, *values in product((False, True), repeat=3):
+            on = {cue: bool(setting >> place & 1) != opposite for place, cue in enumerate(fixed)}
+            rows.append(
+                {"item": item, "switched": " and ".join(switched), **on, **dict(zip(switched, values, strict=True))}
+            )
+    asked = pl.DataFrame(rows, schema_overrides={"item": pl.UInt32}).join(words, on="item", maintain_order="left")
+    adjective = pl.when("cue_words").then("hinting").otherwise("plain")
+    antonym = pl.when("cue_words").then("hinting_antonym").otherwise("plain_antonym")
+    belongings = pl.when("misspelling").then("misspelt").otherwise("belongings")
+    no = pl.when("negation").then(pl.lit("no ")).otherwise(pl.lit(""))
+    number = pl.when("number").then(pl.col("other_number") + " ").otherwise(pl.lit(""))
+    return asked.with_columns(
+        pl.format("{} {} {} with {}{}", pl.col("number_word"), adjective, "people", no, belongings).alias("subject"),
+        pl.format("{} {} {} carrying {}{}", pl.col("number_word"), adjective, "people_synonym", no, belongings).alias(
+            "subject_synonym"
+        ),
+        pl.format("{}{} {}", number, pl.when("antonym").then(antonym).otherwise("unrelated"), "others").alias("others"),
+    )
+
+
+def _template_rows(asked: pl.DataFrame) -> pl.DataFrame:
+    """Every setting of every item with a premise of each gold and form; without overlap the premise has synonyms."""
+    from acidtest.io.wordlists import packaged_table
+
+    frames = packaged_table("cues/frames.tsv")
+    synonyms = frames.filter(pl.col("form") == "overlap").with_columns(form=pl.lit("none"))
+    frames = pl.concat([synonyms, frames]).with_columns(
+        choice=pl.int_range(pl.len()).over("gold", "form"), choices=pl.len().over("gold", "form")
+    )
+    rows = asked.join(frames, how="cross").filter(pl.col("frame_draw") % pl.col("choices") == pl.col("choice"))
+    in_others_words = pl.col("form") == "none"
+    pattern = pl.when(pl.col("length") | (pl.col("short") == "")).then("premise").otherwise("short")
+    fillers = {
+        "{subject}": "the " + pl.when(in_others_words).then("subject_synonym").otherwise("subject"),
+        "{others}": "the " + pl.col("others"),
+        "{verb}": pl.when(in_others_words).then("verb_synonym").otherwise("verb"),
+        "{circumstance}": pl.when(in_others_words).then("paraphrase").otherwise("circumstance"),
+    }
+    for slot, words in fillers.items():
+        pattern = pattern.str.replace(slot, words, literal=True)
+    circumstance = pl.when("length").then(" " + pl.col("circumstance")).otherwise(pl.lit(""))
+    return rows.select(
+        *_FACTS,
+        premise=pattern.str.slice(0, 1).str.to_uppercase() + pattern.str.slice(1),
+        hypothesis=pl.format("The {} {}{}.", "subject", "verb", circumstance),
+        label="gold",
+        group=pl.format("item {}", "item"),
+        certainty=pl.lit("logical"),
+        material=pl.lit("templates"),
+        form="form",
+        frame="frame",
+    )
+
+
+def _corpus_rows(pairs: Suite, asked: pl.DataFrame, draws: Draws) -> pl.DataFrame:
     """Pairs of the corpus with a second sentence on both sides; that of the premise says more.
 
     A corpus with fewer suitable pairs than items has some asked with several sentences.
     """
     frame = pairs.frame.select("id", "premise", "hypothesis", "label", "certainty", "source_id").collect()
+    items = asked["item"].n_unique()
+    frame = frame[np.argsort(draws.bits(digests(frame["id"]), "corpus"), kind="stable")]
+    suitable = _without_cues(frame.group_by("label", maintain_order=True).head(_CANDIDATES * items))
+    parts = []
     for gold in GOLD:
-        chosen = frame.filter(pl.col("label") == gold)
-        order = np.argsort(draws.bits(digests(chosen["id"]), "corpus"), kind="stable")[: _CANDIDATES * len(words)]
-        chosen = _without_cues(chosen[order])[: len(words)]
+        chosen = suitable.filter(pl.col("label") == gold)[:items].with_row_index("pair")
         if chosen.is_empty():
             raise AcidtestError(
                 f"suite {_NAME!r} needs pairs of every gold without negation, antonym or number, but {pairs.name!r} "
                 f"has none with gold {gold}; use a corpus with three labels, or leave --from out"
             )
-        items = [(item, *setting) for item in range(len(words)) for setting in _switches(item)]
-        for item, switched, on in items:
-            pair = chosen.row(item % chosen.height, named=True)
-            subject, others = words[item].subject(on), words[item].other_people(on)
-            place = words[item].elsewhere
-            longer = f" {place}" if on["length"] else ""
-            yield {
-                "premise": f"{_sentence(pair['premise'])} Elsewhere, {subject} were waiting for {others} {place}.",
-                "hypothesis": f"{_sentence(pair['hypothesis'])} Elsewhere, {subject} were waiting{longer}.",
-                "label": gold,
-                "group": pair["id"],
-                "source_id": pair["source_id"],
-                "certainty": pair["certainty"],
-                "material": "corpus",
-                "form": "corpus",
-                **_facts(switched, on),
-            }
+        place = pl.col("item") % chosen.height
+        parts.append(asked.with_columns(pair=place).join(chosen, on="pair", maintain_order="left"))
+    rows = pl.concat(parts)
+    place = pl.when("length").then(" " + pl.col("elsewhere")).otherwise(pl.lit(""))
+    return rows.select(
+        *_FACTS,
+        premise=pl.format(
+            "{} Elsewhere, {} were waiting for {} {}.", _sentence("premise"), "subject", "others", "elsewhere"
+        ),
+        hypothesis=pl.format("{} Elsewhere, {} were waiting{}.", _sentence("hypothesis"), "subject", place),
+        label="label",
+        group="id",
+        source_id="source_id",
+        certainty="certainty",
+        material=pl.lit("corpus"),
+        form=pl.lit("corpus"),
+    )
 
 
-def _sentence(text: str) -> str:
-    """The text with a full stop where it has no mark at its end."""
-    bare = text.rstrip()
-    return bare if bare.endswith((".", "!", "?", "”", '"', "'", "’", ")")) else f"{bare}."
+_FACTS = ("switched", *(pl.when(cue).then(pl.lit("yes")).otherwise(pl.lit("no")).alias(cue) for cue in SWITCHED))
+
+
+def _sentence(column: str) -> pl.Expr:
+    """A text, with a full stop where it has no mark at its end."""
+    bare = pl.col(column).str.strip_chars_end()
+    return pl.when(bare.str.contains(r"[.!?”\"'’)]$")).then(bare).otherwise(bare + ".")
 
 
 def _without_cues(pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs that have no negation, hinting word, antonym or number of their own, as far as words tell."""
     from acidtest.text.cues import numbers_in, pair_cues
 
-    present = pair_cues(pairs["premise"], pairs["hypothesis"]).select("negation", "cue_words", "antonym")
+    present = pair_cues(pairs["premise"], pairs["hypothesis"], ["negation", "cue_words", "antonym"])
     numbers = [(numbers_in(pairs[side]).list.len() > 0).alias(side) for side in ("premise", "hypothesis")]
     return pairs.filter(~present.hstack(numbers).select(pl.any_horizontal(pl.all())).to_series())
