@@ -549,27 +549,26 @@ def command_parameters() -> dict[str, dict[str, Any]]:
     import typer.core
 
     from acidtest.cli import main
+    from acidtest.cli.app import command_entries
 
     contexts: list[Any] = []
 
     def keep_context(command: Any, context: Any, formatter: Any) -> None:
         contexts.append((command, context))
 
-    def parameters(*words: str) -> tuple[Any, dict[str, Any]]:
+    def parameters(*words: str) -> dict[str, Any]:
         contexts.clear()
         with contextlib.redirect_stdout(io.StringIO()):
             main([*words, "--help"])
         command, context = contexts[-1]
         named = [parameter for parameter in command.get_params(context) if parameter.name != "help"]
-        return command, dict(map(describe_parameter, named))
+        return dict(map(describe_parameter, named))
 
     with (
         mock.patch.object(typer.core.TyperCommand, "format_help", keep_context),
         mock.patch.object(typer.core.TyperGroup, "format_help", keep_context),
     ):
-        group, root = parameters()
-        names = group.list_commands(contexts[-1][1])
-        return {"acidtest": root} | {name: parameters(name)[1] for name in names}
+        return {"acidtest": parameters()} | {name: parameters(name) for name in command_entries()}
 
 
 def describe_parameter(parameter: Any) -> Record:
