@@ -13,6 +13,8 @@ import pytest
 import acidtest
 
 SUITES = {
+    "cues": 1,
+    "premises": 24,
     "hans": 10,
     "hans/novel": 10,
     "stress/negation": 24,

@@ -250,9 +250,13 @@ class SuitePattern:
             or any(kind in self.kinds for kind in card.columns.values())
         )
 
+    def names_in(self, run: Run) -> list[str]:
+        """The suites of a run that the study is about."""
+        return [name for name, card in run.header.suites.items() if self.matches(name, card)]
+
     def __call__(self, runs: Sequence[Run]) -> bool:
         """Whether the study is about any suite of the runs."""
-        return any(self.matches(name, card) for run in runs for name, card in run.header.suites.items())
+        return any(map(self.names_in, runs))
 
 
 def _check_columns(folder: Path, header: Header, schema: pl.Schema) -> None:

@@ -5,16 +5,17 @@ Follows the error typology of Naik et al. (2018), section 2. Word lists are in `
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.heuristics import words
+from acidtest.text.heuristics import lexical_overlap, subsequence, words
 from acidtest.text.misspelling import function_words, misspelt_words
 from acidtest.text.quantities import PATTERN, number_from_words
 from acidtest.text.sentences import word_forms
-from acidtest.text.word_relations import opposed_words
+from acidtest.text.word_relations import antonym_pairs, opposed_words
 
 CUES = {
     "overlap": "share of the hypothesis's different content words that the premise has, in any form",
@@ -25,6 +26,9 @@ CUES = {
     "slips": "words that are misspelt, with what they may stand for, and subjects whose verb does not agree",
 }
 """The measurements shown to a reader of a pair, each with its description."""
+
+LONG_HYPOTHESIS = 13
+"""A hypothesis of this many words or more is long."""
 
 _CONTRACTED = r"n['’]t$"
 _NO_NEGATION = r"\bnot (?:only|just|merely|to mention)\b|\bno (?:doubt|wonder|matter)\b|\bor not\b|\bwhy not\b"
@@ -97,6 +101,63 @@ def cues(premises: pl.Series, hypotheses: pl.Series) -> PairCues:
         unequal=unequal(amounts["premise"], amounts["hypothesis"]),
         slips=slips.select(pl.concat_list("spelling", "agreement")).to_series(),
     )
+
+
+def pair_cues(premises: pl.Series, hypotheses: pl.Series, cues: Iterable[str] = ()) -> pl.DataFrame:
+    """Whether cues are in each pair, as far as words tell: a column of booleans for each, by default for all."""
+    return pl.DataFrame({cue: PAIR_CUES[cue](premises, hypotheses) for cue in cues or PAIR_CUES})
+
+
+def has_negation(_: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """Whether the hypothesis has a negation word."""
+    return negations(hypotheses).list.len() > 0
+
+
+def has_cue_words(_: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """Whether the hypothesis has one of the words of suite ``cues`` that hint at a label."""
+    hinting = packaged_table("cues/adjectives.tsv").filter(pl.col("hints") != "")["adjective"].implode()
+    return words(hypotheses).list.set_intersection(hinting).list.len() > 0
+
+
+def has_antonym(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """Whether the premise has an antonym of a word of the hypothesis."""
+    rows = pl.int_range(len(premises), dtype=pl.UInt32, eager=True)
+    return rows.is_in(antonym_pairs(premises, hypotheses)["row"].implode())
+
+
+def has_other_number(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """Whether both sentences have numbers, and the premise one that the hypothesis has not."""
+    numbers = pl.DataFrame({"premise": numbers_in(premises), "hypothesis": numbers_in(hypotheses)})
+    other = pl.col("premise").list.set_difference("hypothesis").list.len() > 0
+    return numbers.select(other & (pl.col("hypothesis").list.len() > 0)).to_series()
+
+
+def is_long(_: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """Whether the hypothesis has ``LONG_HYPOTHESIS`` words or more."""
+    return words(hypotheses).list.len() >= LONG_HYPOTHESIS
+
+
+def has_misspelling(_: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """Whether a word of the hypothesis is misspelt."""
+    return misspelt_words(hypotheses).list.len() > 0
+
+
+PAIR_CUES: Mapping[str, Callable[[pl.Series, pl.Series], pl.Series]] = {
+    "overlap": lexical_overlap,
+    "subsequence": subsequence,
+    "negation": has_negation,
+    "cue_words": has_cue_words,
+    "antonym": has_antonym,
+    "number": has_other_number,
+    "length": is_long,
+    "misspelling": has_misspelling,
+}
+"""For each cue that words can tell, the function of premises and hypotheses that says yes or no."""
+
+
+def numbers_in(sentences: pl.Series) -> pl.Series:
+    """The numbers of each sentence as digits, however they are written."""
+    return amounts_in(sentences).list.eval(pl.element().filter(pl.element().str.contains(r"^\d")))
 
 
 def overlap(premise_words: pl.Series, hypothesis_words: pl.Series) -> pl.Series:

@@ -18,6 +18,8 @@ from acidtest.core.suite import CONTROL, Suite
 from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, resolve_names
 
 STANDARD = (
+    "cues",
+    "premises",
     "hans",
     "stress/antonymy",
     "stress/numerical",

@@ -74,7 +74,7 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     names = model_names(runs)
     result = ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
     base = add_examples(finished[0].document if len(finished) == 1 else describe_scores(result), result)
-    sections = []
+    sections = _profiles(names, finished)
     if len(runs) > 1:
         stage("comparing %d runs", len(runs))
         sections.append(_compare(runs))
@@ -93,6 +93,16 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     leading = [part for part in base.parts if _is_leading(part)]
     rest = [part for part in base.parts if not _is_leading(part)]
     return replace(base, parts=(*leading, *sections, *rest))
+
+
+def _profiles(names: Sequence[str], finished: Sequence[Finished]) -> list[Section]:
+    """The section on what moves the models' answers, if any run holds the suite for it."""
+    from acidtest.studies.profile import ProfileResult
+
+    known = {name: one for name, one in zip(names, finished, strict=True) if one.scored.profile}
+    profiles = {name: one.scored.profile for name, one in known.items() if one.scored.profile}
+    result = ProfileResult(profiles, runs={name: one.run for name, one in known.items()})
+    return [embed(STUDIES["profile"].document(result), "profile")] if profiles else []
 
 
 def _compare(runs: Sequence[Run]) -> Section:

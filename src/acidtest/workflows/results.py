@@ -19,6 +19,7 @@ from acidtest.studies.contamination import (
     holds_the_four,
     measure_contamination,
 )
+from acidtest.studies.cue_profile import Profile
 from acidtest.studies.scores import ModelScores, SuiteResult, score_run
 from acidtest.studies.scores.diagnosis import by_severity
 from acidtest.version import __version__
@@ -47,12 +48,13 @@ class RunResults:
     model: ModelSummary
     suites: Mapping[str, SuiteResult]
     diagnosis: tuple[Finding, ...]
+    profile: Profile | None = None
     contamination: ModelContamination | None = None
     schema: int = SCHEMA
 
     def scores(self, run: Run) -> ModelScores:
         """The part that the study of scores shows."""
-        return ModelScores(self.suites, self.diagnosis, run)
+        return ModelScores(self.suites, self.diagnosis, self.profile, run)
 
 
 def compute_results(run: Run) -> RunResults:
@@ -73,6 +75,7 @@ def compute_results(run: Run) -> RunResults:
         ),
         suites=scores.suites,
         diagnosis=tuple(by_severity(findings)),
+        profile=scores.profile,
         contamination=contamination,
     )
 

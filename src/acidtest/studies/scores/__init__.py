@@ -19,6 +19,7 @@ from acidtest.io.published import PublishedScore, published_beside, published_no
 from acidtest.stats.intervals import rate
 from acidtest.stats.significance import holm
 from acidtest.studies.controls import AgainstControl, Pairing, against_control, pairing, score_with_control
+from acidtest.studies.cue_profile import CUE_SUITE, Profile, measure_profile
 from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
 from acidtest.studies.rows import (
     ScoredRows,
@@ -68,6 +69,7 @@ class ModelScores:
 
     suites: Mapping[str, SuiteResult]
     diagnosis: tuple[Finding, ...]
+    profile: Profile | None = None
     run: Run | None = field(default=None, metadata={"json": None})
 
 
@@ -104,7 +106,8 @@ def scores(runs: Annotated[Sequence[Run], "Run folders."]) -> ScoresResult:
 def score_run(run: Run) -> ModelScores:
     """The scores of one run."""
     suites = suite_results(run)
-    return ModelScores(suites, tuple(by_severity(findings(suites))), run)
+    profile = measure_profile(run) if CUE_SUITE([run]) else None
+    return ModelScores(suites, tuple(by_severity(findings(suites))), profile, run)
 
 
 def suite_results(run: Run) -> dict[str, SuiteResult]:

@@ -1,0 +1,188 @@
+"""The cue profile of a run: what moves a model's answers, and what may be claimed of it in words.
+
+Nothing here says that a share of answers *comes from* a cue: effects do not add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
+from acidtest.core.numbers import whole_percent
+from acidtest.core.run import Run, SuitePattern
+from acidtest.core.suite import CONTROL
+from acidtest.studies.cue_effects import CUES, SUITE, USED, CrossedDesign, CueEffect, Interaction
+from acidtest.studies.rows import score_rows
+
+CUE_SUITE = SuitePattern(names=(SUITE,))
+PREMISES = SuitePattern(names=("premises",))
+"""The suite in which premises are replaced, left out or shuffled."""
+
+SHORT = {
+    "overlap": "overlapping words",
+    "subsequence": "a run of shared words",
+    "constituent": "a shared clause",
+    "negation": "negation words",
+    "hypothesis": "hint words in the hypothesis",
+    "antonym": "antonyms",
+    "number": "other numbers",
+    "length": "the length of the hypothesis",
+    "misspelling": "misspellings",
+}
+"""The cues as they are named in a sentence."""
+
+CONDITIONS = {
+    "overlap": ("all words overlap", "where they do not"),
+    "subsequence": ("the hypothesis is a run of words of the premise", "where its words overlap but are no run"),
+    "constituent": ("the hypothesis is a clause of the premise", "where it is a run of words but no clause"),
+    "negation": ("the hypothesis has a negation word", "where it has none"),
+    "hypothesis": ("the hypothesis has words that hint at neutral", "where it has none"),
+    "antonym": ("the premise has the opposite of a word of the hypothesis", "where it has none"),
+    "number": ("the premise has another number than the hypothesis", "where it has none"),
+    "length": ("the hypothesis is long", "where it is short"),
+    "misspelling": ("a word is misspelt", "where none is"),
+}
+"""When a cue is there, and what it is compared with."""
+
+UNLISTED = "Cues not listed may explain the rest."
+CONSTANT = 0.99
+NEAR_CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What moves a model's answers."""
+
+    headline: str
+    gold_effect: Estimate
+    cues: Mapping[str, CueEffect]
+    premise_use: Estimate
+    """How often the answer to one hypothesis differs between premises of different gold."""
+    interactions: tuple[Interaction, ...]
+    cells: int
+    """How many cells of the design were asked."""
+    stability: Mapping[str, Estimate] = field(default_factory=dict)
+    """How often an answer stays, by what was done: another premise, none, its words shuffled, a cue switched."""
+    reverse_overlap: Estimate | None = None
+    """How often entailment is answered where it is gold and words do not overlap."""
+    hypothesis_alone: Estimate | None = None
+    """How many answers the words of the hypothesis alone predict."""
+    answers: Mapping[str, float] = field(default_factory=dict)
+    """How often each label is answered; what is missing to one was not answered."""
+
+
+def measure_profile(run: Run) -> Profile:
+    """The profile of one run."""
+    suite, *others = CUE_SUITE.names_in(run)
+    if others:
+        raise AcidtestError(f"the run holds suite cues {len(others) + 1} times; the profile is measured on one")
+    design = CrossedDesign.of(score_rows(run, suite))
+    effects = {name: design.effect(name) for name in CUES}
+    answers = {label: float((design.answer == place).mean()) for place, label in enumerate(design.labels)}
+    gold = design.gold_effect()
+    return Profile(
+        headline=headline(gold, effects, answers),
+        gold_effect=gold,
+        cues=effects,
+        premise_use=design.premise_use(),
+        interactions=tuple(design.interactions(effects)),
+        cells=design.cells_asked,
+        stability=_interventions(run)
+        | {f"{name} switched": design.stability(name) for name in ("misspelling", "length")},
+        reverse_overlap=design.reverse_overlap(),
+        hypothesis_alone=design.hypothesis_alone(),
+        answers=answers,
+    )
+
+
+def _interventions(run: Run) -> dict[str, Estimate]:
+    """How often the answer stays when the premise of an untouched pair is replaced, left out or shuffled."""
+    suite = next(iter(PREMISES.names_in(run)), "")
+    if suite + CONTROL not in run.header.suites:
+        return {}
+    rows, control = score_rows(run, suite), score_rows(run, suite + CONTROL)
+    before = pl.DataFrame({"base_id": control.frame["id"], "before": control.answer})
+    columns = rows.frame.select("base_id", "premise_is").with_columns(after=pl.Series(rows.answer))
+    joined = columns.join(before, on="base_id", how="left", maintain_order="left")
+    stays = (joined["after"] == joined["before"]).fill_null(False).to_numpy()
+    return {
+        name: rows.rate(stays, (joined["premise_is"] == name).to_numpy())
+        for name in joined["premise_is"].unique(maintain_order=True)
+    }
+
+
+def headline(gold: Estimate, cues: Mapping[str, CueEffect], answers: Mapping[str, float]) -> str:
+    """The one sentence about a profile."""
+    label, share = max(answers.items(), key=lambda item: item[1])
+    if share >= CONSTANT:
+        return (
+            f"It answers {label} to nearly everything ({whole_percent(share)}): nothing it is asked moves its answers."
+        )
+    used = by_size(cues)
+    moves = f"gold moves {whole_percent(max(gold.value, 0.0))} of its answers"
+    if not used:
+        if gold.low <= NEAR_CHANCE:
+            return (
+                f"It is near chance: no listed cue moves its answers by more than {whole_percent(USED)}, and {moves}."
+            )
+        return f"No listed cue moves its answers by more than {100 * USED:.0f} points; {moves}."
+    named = [f"{SHORT[cue]} (+{100 * cues[cue].effect.value:.0f} points toward {cues[cue].toward})" for cue in used[:3]]
+    more = f" and {len(used) - 3} more" if len(used) > 3 else ""
+    return f"Its answers follow {_listed(named)}{more}; with cues held fixed, {moves}."
+
+
+def by_size(cues: Mapping[str, CueEffect]) -> list[str]:
+    """The used cues, the strongest first."""
+    return sorted((cue for cue, effect in cues.items() if effect.used), key=lambda cue: -cues[cue].effect.value)
+
+
+def claims(gold: Estimate, cues: Mapping[str, CueEffect], interactions: tuple[Interaction, ...]) -> Iterator[str]:
+    """Everything that may be claimed: a sentence for each used cue, each interaction, and gold."""
+    for cue in by_size(cues):
+        yield cue_claim(cue, cues[cue])
+        yield from (interaction_claim(one) for one in interactions if one.cue == cue)
+    yield gold_claim(gold)
+
+
+def cue_claim(cue: str, found: CueEffect) -> str:
+    """What one cue does: “Where all words overlap and gold is not entailment it answers entailment in 99 %, …”."""
+    having, lacking = CONDITIONS[cue]
+    return (
+        f"Where {having} and gold is not {found.toward} it answers {found.toward} in "
+        f"{whole_percent(found.with_cue.value)}, against {whole_percent(found.without_cue.value)} {lacking}: "
+        f"{points(found.effect)}."
+    )
+
+
+def gold_claim(gold: Estimate) -> str:
+    """How much gold moves, and what is left open."""
+    bounds = f"{100 * max(gold.low, 0.0):.0f}–{100 * gold.high:.0f}"
+    moved = whole_percent(max(gold.value, 0.0))
+    return f"With the listed cues held fixed, gold moves {moved} of its answers ({bounds}). {UNLISTED}"
+
+
+def interaction_claim(found: Interaction) -> str:
+    """How the effect of one cue depends on another."""
+    having, lacking = CONDITIONS[found.other]
+    with_other, without = found.with_other.value, found.without_other.value
+    if abs(with_other) < USED <= abs(without):
+        return f"That holds only without {SHORT[found.other]}."
+    if abs(without) < USED <= abs(with_other):
+        return f"That holds only with {SHORT[found.other]}."
+    return f"Where {having} it is {points(found.with_other)}, and {lacking} {points(found.without_other)}."
+
+
+def points(effect: Estimate) -> str:
+    """A difference with its interval: ``+68 points (64–72)``."""
+    low, high = (f"{100 * bound:.0f}".replace("-", "−") for bound in (effect.low, effect.high))
+    value = f"{100 * effect.value:+.0f}".replace("-", "−")
+    joint = "–" if effect.low >= 0 else " to "
+    return f"{value} points ({low}{joint}{high})"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

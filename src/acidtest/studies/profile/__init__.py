@@ -1,0 +1,74 @@
+"""The cue profile: which cues move a model's answers, and how much gold does, on the pairs of suite ``cues``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.run import Run
+from acidtest.core.study import study
+from acidtest.studies.cue_effects import CUES
+from acidtest.studies.cue_profile import CUE_SUITE, Profile, measure_profile
+from acidtest.studies.profile.user_cues import UserCue, measure_user_cue
+from acidtest.studies.rows import model_names
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The effect of a cue, or of gold, over several runs of one recipe."""
+
+    mean: float
+    lowest: float
+    highest: float
+    deviation: float
+    """Standard deviation over runs."""
+    error: float
+    """Mean standard error over pairs, for comparison."""
+
+
+@dataclass(frozen=True)
+class ProfileResult:
+    """The profiles of models."""
+
+    models: Mapping[str, Profile]
+    user_cues: tuple[UserCue, ...] = ()
+    seeds: Mapping[str, Spread] = field(default_factory=dict)
+    """By cue and ``gold``: the spread over runs, where these are of one recipe."""
+    runs: Mapping[str, Run] = field(default_factory=dict, metadata={"json": None})
+
+
+@study(group="look into a run")
+def profile(
+    runs: Annotated[Sequence[Run], "Run folders that hold suite cues."],
+    *,
+    cue: Annotated[tuple[str, ...], "A cue of your own, package.module:function; repeat for several."] = (),
+    one_recipe: Annotated[bool, "The runs are of one recipe with several seeds: show the spread over seeds."] = False,
+) -> ProfileResult:
+    """Show what moves models' answers: which cues, and how much gold.
+
+    A cue is a function of premise and hypothesis that says yes or no. Those listed are crossed with gold in suite cues,
+    so that the effect of each is measured with the others held fixed. One of your own is measured on all pairs that
+    were asked, matched on gold and on the listed cues that words can tell.
+    """
+    named = {name: run for name, run in zip(model_names(runs), runs, strict=True) if CUE_SUITE([run])}
+    if not named:
+        raise AcidtestError("no run has suite cues, on which the profile is measured; run the model with -s cues")
+    models = {name: measure_profile(run) for name, run in named.items()}
+    user_cues = tuple(measure_user_cue(spec, named) for spec in cue)
+    return ProfileResult(models, user_cues, _spreads(models) if one_recipe else {}, named)
+
+
+def _spreads(models: Mapping[str, Profile]) -> dict[str, Spread]:
+    effects = {"gold": [profile.gold_effect for profile in models.values()]}
+    effects |= {cue: [profile.cues[cue].effect for profile in models.values()] for cue in CUES}
+    spreads = {}
+    for name, estimates in effects.items():
+        values = np.array([estimate.value for estimate in estimates])
+        error = float(np.mean([(estimate.high - estimate.low) / 2 / 2.8 for estimate in estimates]))
+        deviation = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+        spreads[name] = Spread(float(values.mean()), float(values.min()), float(values.max()), deviation, error)
+    return spreads

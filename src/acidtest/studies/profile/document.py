@@ -1,0 +1,147 @@
+"""Shows profiles: the claims, the effects of cues with their intervals, and what interventions do to answers."""
+
+from __future__ import annotations
+
+from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Reference, Row, Section, Table
+from acidtest.studies.cue_effects import CUES, USED, CueEffect
+from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims
+from acidtest.studies.profile import ProfileResult
+
+GOLD = "gold"
+_METHODS = (
+    "The effect of a cue: among pairs whose gold is not a label, how much more often that label is answered with the "
+    "cue than without it, gold and all other crossed cues held fixed, every cell of the design weighing the same. "
+    "The label is chosen on one half of the items and measured on the other.",
+    "The effect of gold: how much more often a label is answered where it is gold than where it is not, cues held "
+    "fixed, averaged over labels; at most this much is reasoning.",
+    "Rows of one item are a group; the intervals of all effects hold together (Bonferroni). Effects do not add up to "
+    "one. A cue that is not listed but goes with a listed one in the text cannot be told from it.",
+)
+
+
+def document(result: ProfileResult) -> Document:
+    """The profiles of one model or several, side by side."""
+    names = list(result.models)
+    parts: list[Part] = []
+    for name, profile in result.models.items():
+        notes = tuple(Note(sentence) for sentence in claims(profile.gold_effect, profile.cues, profile.interactions))
+        parts += notes if len(names) == 1 else [Section(name, (Note(profile.headline), *notes))]
+    parts += [_effects_table(result), Chart("effects", title="What moves the answers", axis="points", reference=_USED)]
+    if len(names) == 1:
+        parts.append(_sides_table(result))
+    parts.append(_reading_table(result))
+    parts += [table for table in (_interactions_table(result), _user_table(result), _seeds_table(result)) if table]
+    headline = " ".join(
+        f"{name}: {one.headline}" if len(names) > 1 else one.headline for name, one in result.models.items()
+    )
+    signatures = {
+        name if len(names) > 1 else suite: run.header.signature(suite)
+        for name, run in result.runs.items()
+        for suite in run.header.suites
+        if suite.partition(":")[0] == "cues"
+    }
+    return Document("acidtest profile", headline, tuple(parts), tuple(names), signatures, _METHODS)
+
+
+_USED = Reference(USED, "used above")
+
+
+def _effects_table(result: ProfileResult) -> Table:
+    """The effects of gold and of every cue, a column for each model."""
+    several = len(result.models) > 1
+    columns = tuple(Column(name if several else "effect", "points", model=name) for name in result.models)
+    rows = [Row(GOLD, tuple(profile.gold_effect for profile in result.models.values()))]
+    rows += [Row(SHORT[cue], tuple(profile.cues[cue].effect for profile in result.models.values())) for cue in CUES]
+    return Table("effects", "What moves the answers, points, with joint 95 % intervals", columns, tuple(rows), "cue")
+
+
+def _sides_table(result: ProfileResult) -> Table:
+    """What one model answers with and without every cue."""
+    (profile,) = result.models.values()
+    columns = (Column("toward", "text"), Column("with"), Column("without"), Column("used", "text"))
+    rows = tuple(Row(CONDITIONS[cue][0], _sides(profile.cues[cue])) for cue in CUES)
+    caption = "How often it answers a label that is not gold, with and without the cue, %"
+    return Table("sides", caption, columns, rows, "cue")
+
+
+def _sides(effect: CueEffect) -> tuple[Cell, ...]:
+    return effect.toward or "no one label", effect.with_cue, effect.without_cue, "used" if effect.used else ""
+
+
+def _reading_table(result: ProfileResult) -> Table:
+    """Whether models read the premise, and how stable their answers are."""
+    several = len(result.models) > 1
+    columns = tuple(Column(name if several else "share", model=name) for name in result.models)
+    rows = [
+        Row(
+            "answers that change with a premise of other gold", tuple(one.premise_use for one in result.models.values())
+        ),
+        Row(
+            "entailment answered where it is gold and words do not overlap",
+            tuple(one.reverse_overlap for one in result.models.values()),
+        ),
+        Row(
+            "answers that the words of the hypothesis alone predict",
+            tuple(one.hypothesis_alone for one in result.models.values()),
+        ),
+    ]
+    stable = dict.fromkeys(name for profile in result.models.values() for name in profile.stability)
+    rows += [
+        Row(
+            _STAYS.get(name, name),
+            tuple(one.stability.get(name) for one in result.models.values()),
+            "answers that stay",
+        )
+        for name in stable
+    ]
+    return Table("reading", "Does it read the premise, and are its answers stable? %", columns, tuple(rows))
+
+
+_STAYS = {
+    "another": "with another premise",
+    "none": "with no premise",
+    "shuffled": "with the words of the premise shuffled",
+    "misspelling switched": "with a word misspelt",
+    "length switched": "with more words in the hypothesis",
+}
+
+
+def _interactions_table(result: ProfileResult) -> Table | None:
+    rows = tuple(
+        Row(
+            f"{SHORT[one.cue]}, by {SHORT[one.other]}",
+            (one.with_other, one.without_other, one.difference),
+            heading=name if len(result.models) > 1 else "",
+        )
+        for name, profile in result.models.items()
+        for one in profile.interactions
+    )
+    columns = tuple(Column(name, "points") for name in ("with the second", "without it", "difference"))
+    return Table("interactions", "Effects that depend on another cue, points", columns, rows, "cue") if rows else None
+
+
+def _user_table(result: ProfileResult) -> Table | None:
+    columns = (Column("toward", "text"), Column("with"), Column("without"), Column("effect", "points"))
+    rows = tuple(
+        Row(
+            model,
+            (effect.toward or "no one label", effect.with_cue, effect.without_cue, effect.effect),
+            heading=cue.name,
+        )
+        for cue in result.user_cues
+        for model, effect in cue.effects.items()
+    )
+    notes = ("Matched on suite, gold and the listed cues that words can tell; not crossed.",)
+    return Table("own-cues", "Cues of your own", columns, rows, "model", notes) if rows else None
+
+
+def _seeds_table(result: ProfileResult) -> Table | None:
+    if not result.seeds:
+        return None
+    names = ("mean", "lowest", "highest", "spread over runs", "error over pairs")
+    rows = tuple(
+        Row(SHORT.get(name, name), (one.mean, one.lowest, one.highest, one.deviation, one.error))
+        for name, one in result.seeds.items()
+    )
+    caption = f"Effects over {len(result.models)} runs of one recipe, points"
+    return Table("seeds", caption, tuple(Column(name, "points") for name in names), rows, "cue")
