@@ -205,6 +205,10 @@ class Finding:
     evidence: tuple[str, ...] = ()
     slice: Slice = field(default_factory=dict, metadata={"json": "by"})
     """The rows that the finding is about."""
+    suites: tuple[str, ...] = field(default=(), metadata={"optional": True})
+    """All suites that show it, ``suite`` first."""
+    size: float = field(default=0.0, metadata={"json": None})
+    """How large it is, as a share; findings of one severity are in order of it."""
     model: str = field(default="", metadata={"json": None})
 
 

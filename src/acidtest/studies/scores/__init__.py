@@ -31,7 +31,9 @@ from acidtest.studies.rows import (
     metrics,
     model_names,
 )
-from acidtest.studies.scores.diagnosis import by_severity, findings
+from acidtest.studies.scores.diagnosis import findings
+from acidtest.studies.scores.diagnosis.cues import entailments_seen
+from acidtest.studies.scores.diagnosis.untouched import untouched_pairs
 
 LAWS_WITHOUT_GOLD = ("identity", "conjunction")
 """Laws that hold whatever the gold of the source pair."""
@@ -107,7 +109,8 @@ def score_run(run: Run) -> ModelScores:
     """The scores of one run."""
     suites = suite_results(run)
     profile = measure_profile(run) if CUE_SUITE([run]) else None
-    return ModelScores(suites, tuple(by_severity(findings(suites))), profile, run)
+    diagnosis = findings(suites, profile, untouched_pairs(run), entailments_seen(run) if profile else None)
+    return ModelScores(suites, tuple(diagnosis), profile, run)
 
 
 def suite_results(run: Run) -> dict[str, SuiteResult]:

@@ -1,0 +1,133 @@
+"""What the numbers of a run mean: a few findings, each one fact with its evidence, none that was not shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from acidtest.core.document import Finding
+from acidtest.core.labels import GOLD_MASKS, LABELS
+from acidtest.core.numbers import whole_percent
+from acidtest.studies.cue_effects import SUITE
+from acidtest.studies.cue_profile import PREMISES, Profile
+from acidtest.studies.scores.diagnosis import cues
+from acidtest.studies.scores.diagnosis import suites as of_suites
+from acidtest.studies.scores.diagnosis.cues import EntailmentsSeen, describe_untouched
+from acidtest.studies.scores.diagnosis.severity import by_severity
+from acidtest.studies.scores.diagnosis.untouched import Untouched
+
+if TYPE_CHECKING:
+    from acidtest.studies.scores import SuiteResult
+
+CONSTANT = 0.99
+UNTOLD = 0.9
+"""If more gold than this accepts a label, answering nothing else may be right."""
+NO_PROFILE = "suite cues, which was not asked, would tell what it answers by"
+NOT_USED = "suite cues did not show that it uses them"
+
+__all__ = ["by_severity", "findings"]
+
+
+def findings(
+    suites: Mapping[str, SuiteResult],
+    profile: Profile | None = None,
+    untouched: Untouched | None = None,
+    seen: EntailmentsSeen | None = None,
+) -> list[Finding]:
+    """The findings about a run, gravest first.
+
+    What explains all answers is the only finding: none was given, they are all the same, they do not depend on the
+    premise, or they are near chance.
+    """
+    problems = list(of_suites.run_problems(suites))
+    asked = sum(result.overall.n for result in suites.values())
+    if asked and sum(result.unanswered for result in suites.values()) >= CONSTANT * asked:
+        return problems[:1]
+    if constant := _one_answer(suites, untouched, problems):
+        return [constant]
+    if profile and cues.ignores_premise(profile):
+        return by_severity([cues.premise_finding(profile, untouched), *problems])
+    if untouched and (untouched.near_chance or untouched.below_chance):
+        return by_severity([_no_skill(untouched, profile), *problems])
+    told = [*problems, *_facts(suites, profile, untouched, seen)]
+    if untouched and not untouched.above_chance:
+        told = [finding for finding in told if finding.severity != "good"]
+    return by_severity(told)
+
+
+def _facts(
+    suites: Mapping[str, SuiteResult],
+    profile: Profile | None,
+    untouched: Untouched | None,
+    seen: EntailmentsSeen | None,
+) -> Iterator[Finding]:
+    """Everything else that is said of a model with some skill."""
+    heuristics = of_suites.heuristic_evidence(suites)
+    rest = dict(suites)
+    if profile:
+        yield from cues.cue_findings(profile, heuristics)
+        yield from cues.gold_findings(profile, untouched, seen)
+        yield from cues.reverse_findings(seen)
+        rest = {name: result for name, result in rest.items() if of_suites.suite_kind(name) not in _PROFILED}
+    if profile and cues.heuristics_used(profile):
+        rest = {name: result for name, result in rest.items() if name not in heuristics}
+    hans = list(of_suites.heuristic_findings(rest, NOT_USED if profile else NO_PROFILE))
+    yield from hans
+    low = {finding.suite for finding in hans if finding.severity != "good"}
+    rest = {name: result for name, result in rest.items() if name not in low}
+    at_chance = list(of_suites.chance_findings(rest, untouched))
+    yield from at_chance
+    told = {name for finding in at_chance for name in finding.suites}
+    yield from of_suites.part_findings({name: result for name, result in rest.items() if name not in told})
+    yield from of_suites.label_findings(untouched, [name for name, result in suites.items() if result.vs_control])
+    yield from of_suites.control_findings(suites)
+    yield from of_suites.collapse_findings(suites)
+
+
+_PROFILED = (SUITE, *PREMISES.names)
+"""The suites whose numbers are told by the profile."""
+
+
+def _one_answer(
+    suites: Mapping[str, SuiteResult], untouched: Untouched | None, problems: list[Finding]
+) -> Finding | None:
+    """The finding that all pairs of the run get one answer, unless that may be right."""
+    counts = Counter(untouched.counts if untouched else {})
+    accepted = Counter(untouched.accepted if untouched else {})
+    for result in suites.values():
+        labels = [metric.removeprefix("answers ") for metric in result.metrics if metric.startswith("answers ")]
+        counts.update({label: round(result.metrics[f"answers {label}"].value * result.overall.n) for label in labels})
+        for gold, rate in result.by.get("label", {}).items():
+            accepted.update({label: rate.n for label in labels if _accepts(gold, label)})
+    total = sum(counts.values())
+    if total < of_suites.FEW:
+        return None
+    label, count = counts.most_common(1)[0]
+    if count < CONSTANT * total or accepted[label] > UNTOLD * total:
+        return None
+    share = whole_percent(count / total)
+    text = f"answers {label} to {share} of all pairs, whatever it is asked: its scores say nothing more"
+    evidence = (f"{label} answered to {count:,} of {total:,} pairs", *(problem.sentence for problem in problems))
+    return Finding("A1", "severe", text, evidence=evidence, suites=tuple(suites), size=1.0)
+
+
+def _accepts(gold: str, label: str) -> bool:
+    """Whether a gold set accepts a label, of three labels or of two."""
+    mask = GOLD_MASKS.get(gold, 0)
+    return bool(mask >> LABELS.index(label) & 1) if label in LABELS else mask != GOLD_MASKS["entailment"]
+
+
+def _no_skill(untouched: Untouched, profile: Profile | None) -> Finding:
+    """The finding on a model that is near chance, or below it, and on the cues it uses."""
+    right, guessed = whole_percent(untouched.accuracy.value), whole_percent(untouched.chance)
+    evidence = [describe_untouched(untouched)]
+    if untouched.near_chance:
+        code, text = "K1", f"is near chance on {untouched.name}: right on {right}, where guessing gives {guessed}"
+    else:
+        code, text = "K2", f"does worse than guessing on {untouched.name}: right on {right}, guessing gives {guessed}"
+        evidence.append("if labels may have been mixed up, see --label-map")
+    if profile and (follows := cues.describe_used(profile)):
+        text += f"; it {follows}"
+        evidence += cues.used_claims(profile)
+    return Finding(code, "severe", text, evidence=tuple(evidence), size=1 - untouched.accuracy.value)
