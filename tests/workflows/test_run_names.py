@@ -129,3 +129,14 @@ def test_a_failure_after_the_first_answer_keeps_what_was_answered() -> None:
 def test_a_misspelt_model_or_suite_leaves_no_folder(words: list[str]) -> None:
     assert main(["run", *words, "--name", "mine", "-q"]) == 2
     assert not Path("acidtest-runs").exists()
+
+
+def test_a_printed_run_is_three_lines_and_its_accuracies_have_names() -> None:
+    finished = acidtest.run("baseline:overlap", "pairs.tsv", output="out", page=False)
+    first, second, _ = str(finished).split("\n")
+    assert first == "baseline:overlap in out"
+    assert second == "no untouched pairs, 0.0 % on pairs, its worst suite"
+    assert finished.accuracy("pairs").value == 0
+    assert finished.profile is None
+    with pytest.raises(acidtest.AcidtestError, match="the run has no suite 'hans'; it has pairs"):
+        finished.accuracy("hans")

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.draws import key
-from acidtest.core.errors import FileError
+from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import LOCK, Lock, write_json, write_text
 from acidtest.core.logs import log, log_to_file, stage
 from acidtest.core.model import CountsUsage, Model
@@ -29,8 +29,10 @@ from acidtest.core.suite import Suite
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
-    from acidtest.core.document import Document
+    from acidtest.core.document import Document, Finding
+    from acidtest.core.estimate import Estimate
     from acidtest.evaluate.runner import Engine, Progress, TimeSpent
+    from acidtest.studies.cue_profile import Profile
     from acidtest.workflows.results import RunResults
 
 RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
@@ -52,6 +54,35 @@ class Finished:
         """The results as plain values: the content of results.json."""
         content: dict[str, Any] = to_json(self.scored)
         return content
+
+    def __str__(self) -> str:
+        """Three lines: the model and its folder, the accuracies to know, and the headline."""
+        known = {name: result for name, result in self.scored.suites.items() if result.overall.known}
+        controls = [result.vs_control.control for result in known.values() if result.vs_control]
+        untouched = f"{100 * controls[0].value:.1f} % right on untouched pairs" if controls else "no untouched pairs"
+        worst = min(known, key=lambda name: known[name].overall.value, default="")
+        lowest = f", {100 * known[worst].overall.value:.1f} % on {worst}, its worst suite" if worst else ""
+        header = self.run.header
+        name = f"{header.name} ({header.model.name})" if header.name else header.model.name
+        finding = self.findings[0].sentence if self.findings else "Nothing was found."
+        headline = self.profile.headline if self.profile else finding
+        return f"{name} in {self.folder}\n{untouched}{lowest}\n{headline}"
+
+    @property
+    def profile(self) -> Profile | None:
+        """What moves the model's answers; None if the run does not hold suite cues."""
+        return self.scored.profile
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the numbers show, gravest first."""
+        return self.scored.diagnosis
+
+    def accuracy(self, suite: str) -> Estimate:
+        """Accuracy on a suite of the run."""
+        if suite not in self.scored.suites:
+            raise AcidtestError(f"the run has no suite {suite!r}; it has {', '.join(self.scored.suites)}")
+        return self.scored.suites[suite].overall
 
     @cached_property
     def document(self) -> Document:
