@@ -16,6 +16,7 @@ from acidtest.stats.intervals import difference
 from acidtest.stats.significance import holm, mcnemar
 from acidtest.studies.comparison import WHOLE_SUITES, Contrast
 from acidtest.studies.comparison import compare_runs as contrasts
+from acidtest.studies.comparison.document import describe_pairs
 
 Verdicts = dict[str, list[bool]]
 
@@ -138,3 +139,15 @@ def test_the_command_says_which_tests_are_a_family(tmp_path: Path, capsys: pytes
     assert main(["compare", *folders, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["contrasts"]
     assert {(one["family"], one["family_tests"]) for one in found if not one["factor"]} == {("whole suites", 2)}
+
+
+def test_the_sentence_lists_what_is_better_worse_and_undecided_by_size() -> None:
+    first = made_run("old", {"a": [True] * 60, "b": gains(30), "c": gains(20), "d": [True] * 60})
+    second = made_run("new", {"a": gains(12), "b": [True] * 60, "c": [True] * 60, "d": gains(1)})
+    # 12, 30 and 20 discordant rows of 60, all one way, and 1, which shows nothing.
+    assert list(describe_pairs(on_whole_suites(contrasts([first, second])))) == [
+        "Against old, new is better on b (+50.0), c (+33.3), worse on a (−20.0), undecided on the rest."
+    ]
+    assert list(describe_pairs(on_whole_suites(contrasts([first, first])))) == [
+        "Against old, old (2) is undecided on all suites."
+    ]

@@ -29,6 +29,7 @@ from acidtest.cli.options import (
     print_lines,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
+from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import note
 from acidtest.render.terminal import paint
 from acidtest.workflows import evaluations, reporting
@@ -42,6 +43,9 @@ _SLOW = 2.0
 Output = Annotated[
     Path | None,
     typer.Option("--output", "--output_path", "-o", help="Folder of the run. Default: under acidtest-runs."),
+]
+Name = Annotated[
+    str, typer.Option("--name", help="A name for the run, and for its folder under acidtest-runs unless -o is given.")
 ]
 CollapseOption = Annotated[str, typer.Option("--collapse", help="argmax, sum or threshold=T.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
@@ -103,6 +107,7 @@ def run(
     ] = None,
     source: From = None,
     output: Output = None,
+    name: Name = "",
     limit: Annotated[
         int | None,
         typer.Option(
@@ -129,6 +134,7 @@ def run(
         limit = DEFAULT_LIMIT
         sample = f"{DEFAULT_MODEL} is asked at most {limit:,} pairs of each suite"
         note("neither model nor suites are named: %s; acidtest run -m %s asks all", sample, DEFAULT_MODEL)
+    require_one_run(name, specs)
     wanted = suites or STANDARD
     arguments, options = extra_arguments(context, wanted, specs)
     battery = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=files.reading(specs))
@@ -136,7 +142,7 @@ def run(
     finished = []
     for spec in specs:
         folder = folder_for(spec, output, specs)
-        finished.append(_run_model(spec, battery, asking, options=options, output=folder, quiet=quiet))
+        finished.append(_run_model(spec, battery, asking, options=options, output=folder, name=name, quiet=quiet))
     joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
     show_runs(finished, json=json, joint=joint)
 
@@ -148,6 +154,7 @@ def _run_model(
     *,
     options: Mapping[str, str | bool],
     output: Path | None,
+    name: str,
     quiet: bool,
 ) -> Finished:
     """Run one model with the options that its kind takes; print its usage if it was slow or sent requests."""
@@ -157,6 +164,7 @@ def _run_model(
             spec,
             battery,
             output=output,
+            name=name,
             options={name: value for name, value in options.items() if name in known},
             progress=progress,
             collapse=asking.collapse,
@@ -174,6 +182,12 @@ def _run_model(
         if line and (usage["seconds"] > _SLOW or "requests" in usage):
             complain(f"{spec}: {line}")
     return finished
+
+
+def require_one_run(name: str, models: Sequence[object]) -> None:
+    """Refuse one name for several runs."""
+    if name and len(models) > 1:
+        raise AcidtestError(f"--name {name} names one run, but {len(models)} models are given; run them one by one")
 
 
 def show_runs(runs: Sequence[Finished], *, json: bool, joint: Path | None = None) -> None:

@@ -16,7 +16,7 @@ from acidtest.cli.options import (
     SuiteLabelMap,
     suite_arguments,
 )
-from acidtest.cli.run import CollapseOption, Fresh, Output, show_runs
+from acidtest.cli.run import CollapseOption, Fresh, Name, Output, require_one_run, show_runs
 from acidtest.workflows import evaluations, reporting
 from acidtest.workflows.batteries import Battery, Reading
 from acidtest.workflows.evaluations import folder_for
@@ -55,6 +55,7 @@ def score(
     suite: Annotated[str, typer.Option("--suite", "-s", help="The suite they answer: a name or a file.")],
     source: From = None,
     output: Output = None,
+    name: Name = "",
     collapse: CollapseOption = "argmax",
     fresh: Fresh = False,
     *,
@@ -74,6 +75,7 @@ def score(
     abstain is no answer, which counts as wrong.
     """
     systems: list[str | None] = list(dict.fromkeys(file.column or [])) or [None]
+    require_one_run(name, systems)
     reading = Reading.parsed(suite_columns, suite_label_map, published_as=published_as)
     arguments = suite_arguments(context, [suite])
     battery = Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading)
@@ -82,6 +84,7 @@ def score(
             predictions,
             battery,
             output=folder_for(system or str(predictions), output, [system or "" for system in systems]),
+            name=name,
             collapse=collapse,
             fresh=fresh,
             answers=Reading.parsed(file.columns, file.label_map),

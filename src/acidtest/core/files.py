@@ -30,6 +30,9 @@ MAX_UNPACK_RATIO = 200
 UNPACK_RATIO_FROM = 64 * 2**20
 """The ratio is checked only beyond this many unpacked bytes: smaller files do no harm."""
 
+LOCK = ".lock"
+"""The file in a folder by which a process locks it."""
+
 _PIECE = 1 << 20
 
 
@@ -227,7 +230,7 @@ class Lock:
     """Locks a folder for one process; the operating system unlocks it when the process ends."""
 
     def __init__(self, folder: str | Path) -> None:
-        self._path = Path(folder) / ".lock"
+        self._path = Path(folder) / LOCK
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Lock:

@@ -67,6 +67,8 @@ class Header:
     finished: str = ""
     predictions_sha256: str = ""
     """Digest of predictions.parquet as it was written; empty in runs of earlier versions."""
+    name: str = ""
+    """What the user called the run; empty if nothing."""
     schema: int = SCHEMA
 
     @property
@@ -85,8 +87,9 @@ class Header:
         return "|".join([self.suites[suite].signature, *tail])
 
     def to_json(self) -> dict[str, Any]:
-        """The header as plain values: the content of run.json."""
-        return asdict(self)
+        """The header as plain values: the content of run.json, without the name if the run has none."""
+        fields = asdict(self)
+        return fields if self.name else {key: value for key, value in fields.items() if key != "name"}
 
 
 class PredictionsFile:

@@ -322,8 +322,9 @@ def listed_flags(cells: pl.Series) -> dict[str, Flags]:
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:
-    """The models' names, numbered where two runs share one."""
-    names = [run.header.model.name for run in runs]
+    """The models' names; runs of one model go by their own names, or are numbered."""
+    models = Counter(run.header.model.name for run in runs)
+    names = [(models[run.header.model.name] > 1 and run.header.name) or run.header.model.name for run in runs]
     occurrences = [names[:number].count(name) + 1 for number, name in enumerate(names)]
     return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, occurrences, strict=True)]
 

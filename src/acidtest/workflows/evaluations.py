@@ -18,7 +18,17 @@ from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
-from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, find_finished, run_job, versions
+from acidtest.workflows.runs import (
+    RUNS,
+    Finished,
+    Job,
+    default_folder,
+    find_finished,
+    missing_folders,
+    rename,
+    run_job,
+    versions,
+)
 
 if TYPE_CHECKING:
     from acidtest.evaluate.runner import Progress
@@ -26,6 +36,10 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "reference"
 DEFAULT_LIMIT = 3000
 """Pairs of each suite of the standard battery that the default model is asked when nothing is named."""
+
+_LONGEST_NAME = 100
+_NAME = rf"(?=.{{1,{_LONGEST_NAME}}}$)\w(?:[\w .+=@-]*[\w+=@-])?"
+"""What the name of a run may be: the name of a folder on every system."""
 
 _LONGEST_SLUG = 60
 """The most characters of a model's name in the name of its folder."""
@@ -43,6 +57,7 @@ def run(
     *,
     source: str | Path | Suite | None = None,
     output: str | Path | None = None,
+    name: str = "",
     limit: int | None = None,
     seed: int = 0,
     collapse: str = "argmax",
@@ -69,7 +84,9 @@ def run(
     once for several models. ``options`` are those of the kind of model (``device`` …), ``arguments`` those of suites.
     ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
     the one at ``address`` or a new one on this machine; the model is then a spec. ``page`` false writes no report.
+    ``name`` names the run, and its folder unless ``output`` does: ``acidtest-runs/NAME``.
     """
+    chosen = _chosen_folder(output, name)
     on_ray = engine != "local" or address is not None
     if on_ray:
         from acidtest.workflows.clusters import ModelRecipe, ray_engine, require_ray
@@ -84,18 +101,35 @@ def run(
     given = {"options": dict(options)} if options else {}
     settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed, **given}
     request = _request(suites, loaded, settings)
-    folders = [Path(output)] if output else Path(RUNS).glob(f"{_slug(loaded.name)}-*")
+    folders = [chosen] if chosen else Path(RUNS).glob(f"{_slug(loaded.name)}-*")
     earlier = None if fresh else find_finished(request, folders, page=page)
     if earlier is not None:
-        return earlier
+        return rename(earlier, name)
     _check_model(loaded, suites, decision)
     recipe = ModelRecipe(spec, options, batch_size, premise, aggregation) if on_ray else None
     asking = ray_engine(model, loaded, recipe, address) if recipe else None
     answer_cache = cache_folder(os.environ) / "answers" if cache else None
-    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache, request=request)
-    stem = Path(RUNS) / f"{_slug(loaded.name)}-{job.key[:8]}"
-    folder = default_folder(job, stem, fresh=fresh) if output is None else Path(output)
-    return run_job(job, folder, fresh=fresh, page=page, progress=progress)
+    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache, request=request, name=name)
+    return rename(_run_in_folder(job, chosen, fresh=fresh, page=page, progress=progress), name)
+
+
+def _run_in_folder(job: Job, chosen: Path | None, *, fresh: bool, page: bool, progress: Progress | None) -> Finished:
+    """Run a job in the folder that was chosen, or else in that of its model and request."""
+    stem = chosen or Path(RUNS) / f"{_slug(job.model.name)}-{job.key[:8]}"
+    missing = missing_folders(stem)
+    folder = chosen or default_folder(job, stem, fresh=fresh)
+    created = missing if folder == stem else (folder,)
+    return run_job(job, folder, created=created, fresh=fresh, page=page, progress=progress)
+
+
+def _chosen_folder(output: str | Path | None, name: str) -> Path | None:
+    """The folder that the user chose, by itself or by the name of the run; None if neither is given."""
+    if name and not re.fullmatch(_NAME, name):
+        raise AcidtestError(
+            f"--name {name!r} is to name a folder: letters, digits, spaces and . _ + = @ - after a letter or digit, "
+            f"{_LONGEST_NAME} at most"
+        )
+    return Path(output) if output is not None else Path(RUNS) / name if name else None
 
 
 def _request(battery: Battery, model: Model, settings: Mapping[str, object]) -> str:
@@ -154,6 +188,7 @@ def score(
     order: str | None = None,
     missing: str = "refuse",
     output: str | Path | None = None,
+    name: str = "",
     seed: int = 0,
     collapse: str = "argmax",
     fresh: bool = False,
@@ -183,6 +218,7 @@ def score(
         suite if isinstance(suite, Battery) else [suite],
         source=source,
         output=output,
+        name=name,
         seed=seed,
         collapse=collapse,
         fresh=fresh,

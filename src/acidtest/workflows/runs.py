@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,8 +18,8 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.draws import key
-from acidtest.core.errors import FileError
-from acidtest.core.files import Lock, write_json, write_text
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.files import LOCK, Lock, write_json, write_text
 from acidtest.core.logs import log, log_to_file, stage
 from acidtest.core.model import CountsUsage, Model
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
@@ -27,8 +29,10 @@ from acidtest.core.suite import Suite
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
-    from acidtest.core.document import Document
-    from acidtest.evaluate.runner import Engine, Progress
+    from acidtest.core.document import Document, Finding
+    from acidtest.core.estimate import Estimate
+    from acidtest.evaluate.runner import Engine, Progress, TimeSpent
+    from acidtest.studies.cue_profile import Profile
     from acidtest.workflows.results import RunResults
 
 RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
@@ -50,6 +54,35 @@ class Finished:
         """The results as plain values: the content of results.json."""
         content: dict[str, Any] = to_json(self.scored)
         return content
+
+    def __str__(self) -> str:
+        """Three lines: the model and its folder, the accuracies to know, and the headline."""
+        known = {name: result for name, result in self.scored.suites.items() if result.overall.known}
+        controls = [result.vs_control.control for result in known.values() if result.vs_control]
+        untouched = f"{100 * controls[0].value:.1f} % right on untouched pairs" if controls else "no untouched pairs"
+        worst = min(known, key=lambda name: known[name].overall.value, default="")
+        lowest = f", {100 * known[worst].overall.value:.1f} % on {worst}, its worst suite" if worst else ""
+        header = self.run.header
+        name = f"{header.name} ({header.model.name})" if header.name else header.model.name
+        finding = self.findings[0].sentence if self.findings else "Nothing was found."
+        headline = self.profile.headline if self.profile else finding
+        return f"{name} in {self.folder}\n{untouched}{lowest}\n{headline}"
+
+    @property
+    def profile(self) -> Profile | None:
+        """What moves the model's answers; None if the run does not hold suite cues."""
+        return self.scored.profile
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the numbers show, gravest first."""
+        return self.scored.diagnosis
+
+    def accuracy(self, suite: str) -> Estimate:
+        """Accuracy on a suite of the run."""
+        if suite not in self.scored.suites:
+            raise AcidtestError(f"the run has no suite {suite!r}; it has {', '.join(self.scored.suites)}")
+        return self.scored.suites[suite].overall
 
     @cached_property
     def document(self) -> Document:
@@ -74,6 +107,8 @@ class Job:
     """The folder of answers that runs share, if any."""
     request: str = ""
     """Hash of the request, computed before suites are made; empty where equal requests could give different suites."""
+    name: str = ""
+    """What the user calls the run; it changes no result."""
 
     @property
     def key(self) -> str:
@@ -114,32 +149,90 @@ def _lost_fingerprint(folder: Path) -> bool:
     return read_own_json(folder / HEADER, Header, SCHEMA).model.fingerprint is None
 
 
+def missing_folders(folder: Path) -> tuple[Path, ...]:
+    """The folder and those above it that are not there yet, innermost first."""
+    return tuple(path for path in (folder, *folder.parents) if not path.exists())
+
+
 def run_job(
-    job: Job, folder: Path, *, fresh: bool = False, page: bool = True, progress: Progress | None = None
+    job: Job,
+    folder: Path,
+    *,
+    created: Sequence[Path] = (),
+    fresh: bool = False,
+    page: bool = True,
+    progress: Progress | None = None,
 ) -> Finished:
-    """Read, continue or make the run of a job in a folder; ``fresh`` makes it anew in any case."""
+    """Read, continue or make the run of a job in a folder; ``fresh`` makes it anew in any case.
+
+    A start that fails before the first answer leaves nothing behind: its files and the folders ``created`` for it go.
+    """
+    earlier = None if fresh else _find_earlier(folder, job, page=page)
+    if earlier is not None:
+        return earlier
+    from acidtest.evaluate.runner import TimeSpent
+
+    spent = TimeSpent()
+    present = [name for name in _START_FILES if os.path.lexists(folder / name)]
+    locked = False
+    try:
+        with Lock(folder), log_to_file(folder / LOG):
+            locked = True
+            return _run_locked(job, folder, spent, fresh=fresh, page=page, progress=progress)
+    except BaseException:
+        # Without the lock, the files may be those of another process.
+        if locked and not spent.asked and not (folder / PREDICTIONS).exists():
+            _remove_start(folder, present, created)
+        raise
+
+
+_START_FILES = (JOURNAL, LOG, LOCK)
+"""The files that a run has before its first answer."""
+
+
+def _remove_start(folder: Path, present: Sequence[str], created: Sequence[Path]) -> None:
+    """Remove the files that were not ``present`` before, and the ``created`` folders that are empty then."""
+    for name in _START_FILES:
+        if name not in present:
+            with suppress(OSError):
+                (folder / name).unlink()
+    for path in created:
+        with suppress(OSError):
+            path.rmdir()
+
+
+def _run_locked(
+    job: Job, folder: Path, spent: TimeSpent, *, fresh: bool, page: bool, progress: Progress | None
+) -> Finished:
+    # Another process may have finished the run between the first check and the lock.
     earlier = None if fresh else _find_earlier(folder, job, page=page)
     if earlier is not None:
         return earlier
     start = time.perf_counter()
-    with Lock(folder), log_to_file(folder / LOG):
-        # Another process may have finished the run between the first check and the lock.
-        earlier = None if fresh else _find_earlier(folder, job, page=page)
-        if earlier is not None:
-            return earlier
-        if fresh or not job.known:
-            (folder / JOURNAL).unlink(missing_ok=True)
-        header = Header(
-            model=ModelFacts(job.spec, job.model.name, job.model.fingerprint),
-            suites={suite.name: suite.card for suite in job.suites},
-            settings=job.settings,
-            key=job.key,
-            request=job.request,
-            versions=versions(),
-            started=_now(),
-        )
-        run = _evaluate(job, header, folder, fresh=fresh, progress=progress)
-        return _write_results(run, folder, {"model": time.perf_counter() - start}, page=page)
+    if fresh or not job.known:
+        (folder / JOURNAL).unlink(missing_ok=True)
+    header = Header(
+        model=ModelFacts(job.spec, job.model.name, job.model.fingerprint),
+        suites={suite.name: suite.card for suite in job.suites},
+        settings=job.settings,
+        key=job.key,
+        request=job.request,
+        versions=versions(),
+        started=_now(),
+        name=job.name,
+    )
+    run = _evaluate(job, header, folder, spent, fresh=fresh, progress=progress)
+    return _write_results(run, folder, {"model": time.perf_counter() - start}, page=page)
+
+
+def rename(finished: Finished, name: str) -> Finished:
+    """The finished run with a name, which is written to its folder if it is a new one; no name changes nothing."""
+    if name in ("", finished.run.header.name):
+        return finished
+    run = replace(finished.run, header=replace(finished.run.header, name=name))
+    with Lock(finished.folder):
+        run.write_header(finished.folder)
+    return replace(finished, run=run)
 
 
 def find_finished(request: str, folders: Iterable[Path], *, page: bool = True) -> Finished | None:
@@ -170,9 +263,11 @@ def finished_run(folder: str | Path) -> Finished:
     return Finished(folder, run, compute_results(run), fresh=False)
 
 
-def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
+def _evaluate(
+    job: Job, header: Header, folder: Path, spent: TimeSpent, *, fresh: bool, progress: Progress | None
+) -> Run:
     from acidtest.evaluate.answers import AnswerFile, make_plan, model_key, predictions_frame
-    from acidtest.evaluate.runner import TimeSpent, answer_memory, collect_answers, usage_summary
+    from acidtest.evaluate.runner import answer_memory, collect_answers, usage_summary
 
     model = job.model
     if job.known:
@@ -181,7 +276,6 @@ def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: 
     plan = make_plan(model, job.suites)
     log.info("%d rows, %d distinct inputs, %d batches", plan.rows, len(plan.keys), plan.batches)
     memory = answer_memory(model, folder / JOURNAL, job.cache, forget=fresh)
-    spent = TimeSpent()
     answers = collect_answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
     facts = replace(
         header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities

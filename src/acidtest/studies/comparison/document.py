@@ -53,11 +53,9 @@ def document(result: ComparisonResult) -> Document:
     whole = [contrast for contrast in result.contrasts if not contrast.factor]
     suites = dict.fromkeys(contrast.suite for contrast in result.contrasts)
     sections = [_suite_section(result, suite) for suite in suites]
-    shown = sum(contrast.p_adjusted < SHOWN for contrast in whole)
-    several = f"{shown} of {len(whole)} comparisons of whole suites show a difference."
     return Document(
         title="acidtest compare",
-        headline=describe_contrast(whole[0]) if len(whole) == 1 else several,
+        headline=" ".join(describe_pairs(whole)),
         parts=(
             Section("Differences between the models", tuple(_whole_parts(result, whole)), anchor="differences"),
             *(section for section in sections if section.parts),
@@ -66,6 +64,35 @@ def document(result: ComparisonResult) -> Document:
         models=tuple(dict.fromkeys(name for one in whole for name in (one.first, one.second))),
         methods=_METHODS,
     )
+
+
+def describe_pairs(whole: Sequence[Contrast]) -> Iterator[str]:
+    """A sentence for each pair of models: on which suites the second is better, worse or undecided (all corrected)."""
+    pairs: dict[tuple[str, str], list[Contrast]] = {}
+    for contrast in whole:
+        pairs.setdefault((contrast.first, contrast.second), []).append(contrast)
+    if len(pairs) > MOST_SENTENCES:
+        shown = sum(contrast.p_adjusted < SHOWN for contrast in whole)
+        yield f"{shown} of {len(whole)} comparisons of whole suites show a difference."
+        return
+    for (first, second), contrasts in pairs.items():
+        decided = [one for one in contrasts if one.p_adjusted < SHOWN]
+        decided.sort(key=lambda one: -abs(one.difference.value))
+        parts = [
+            f"{word} on {', '.join(f'{one.suite} ({_signed_points(one)})' for one in chosen)}"
+            for word, chosen in (
+                ("better", [one for one in decided if one.difference.value > 0]),
+                ("worse", [one for one in decided if one.difference.value <= 0]),
+            )
+            if chosen
+        ]
+        if len(decided) < len(contrasts):
+            parts.append("undecided on the rest" if decided else "undecided on all suites")
+        yield f"Against {first}, {second} is {', '.join(parts)}."
+
+
+def _signed_points(contrast: Contrast) -> str:
+    return f"{100 * contrast.difference.value:+.1f}".replace("-", "−")
 
 
 def describe_contrast(contrast: Contrast) -> str:
@@ -92,7 +119,9 @@ def _whole_parts(result: ComparisonResult, whole: Sequence[Contrast]) -> Iterato
         yield from (Note(describe_contrast(contrast)) for contrast in whole)
     for suite in dict.fromkeys(contrast.suite for contrast in whole):
         yield from _matrices(suite, [contrast for contrast in whole if contrast.suite == suite])
-    table = _contrast_table("differences", "Accuracy on whole suites, and second minus first", whole, "suite")
+    # NaN, a difference that cannot be computed, goes last.
+    by_size = sorted(whole, key=lambda one: -abs(one.difference.value) if one.difference.known else 1.0)
+    table = _contrast_table("differences", "Accuracy on whole suites, and second minus first", by_size, "suite")
     yield table
     if 1 < len(whole) <= MOST_CHART_ROWS:
         yield _chart(table)
