@@ -234,7 +234,10 @@ def _corpus_rows(pairs: Suite, asked: pl.DataFrame, draws: Draws) -> pl.DataFram
     )
 
 
-_FACTS = (pl.col("switched"), *(pl.when(cue).then(pl.lit("yes")).otherwise(pl.lit("no")).alias(cue) for cue in SWITCHED))
+_FACTS = (
+    pl.col("switched"),
+    *(pl.when(cue).then(pl.lit("yes")).otherwise(pl.lit("no")).alias(cue) for cue in SWITCHED),
+)
 
 
 def _sentence(column: str) -> pl.Expr:
