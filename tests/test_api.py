@@ -94,7 +94,8 @@ def test_subsequence_tells_lexical_overlap_from_the_rest() -> None:
 @pytest.mark.parametrize("model", ["baseline:overlap", "baseline:random"])
 def test_results_fit_their_schema(model: str) -> None:
     schema = json.loads(resources.files("acidtest.data").joinpath("results.schema.json").read_text())
-    finished = acidtest.run(model, ["hans"], limit=600)
+    finished = acidtest.run(model, ["hans", "cues"], limit=600)
+    assert finished.results["profile"]["cells"] > 0
     jsonschema.validate(json.loads((finished.folder / "results.json").read_text()), schema)
     with_control = acidtest.run(Shy(), [suite_with_control()], output="shy")
     jsonschema.validate(with_control.results, schema)

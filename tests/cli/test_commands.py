@@ -53,6 +53,30 @@ def test_the_scorecard_stays_as_it_is(capsys: pytest.CaptureFixture[str], golden
     golden("scorecard.txt", "\n".join(line.rstrip() for line in out.splitlines()) + "\n")
 
 
+@pytest.mark.parametrize("model", ["baseline:overlap", "reference"])
+def test_the_scorecard_of_the_standard_battery_is_one_screen(
+    model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for width in (100, 80):
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = said(capsys, "run", "-m", model, "--limit", "300", "-o", "here")[0].splitlines()
+        assert max(map(len, lines)) <= width
+        assert width < 100 or len(lines) <= 40
+        assert {"stress/length-mismatch", "untouched pairs", "hint words in the hypothesis"} <= {
+            line.split("  ")[0] for line in lines
+        }, "a name is cut"
+        assert any("█" in line or "▒" in line for line in lines if line.startswith("overlapping words"))
+        assert lines[-1].startswith("report: ")
+
+
+def test_several_models_share_one_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    models = [part for name in ("overlap", "random", "subsequence", "majority") for part in ("-m", f"baseline:{name}")]
+    lines = said(capsys, "run", *models, "--limit", "60", "-s", "hans,cues", "-o", "four")[0].splitlines()
+    assert len(lines) <= 40
+    assert sum(line.startswith("baseline:random: ") for line in lines) == 1
+
+
 def test_the_same_run_again_says_that_it_was_done(capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "run", "-m", "baseline:overlap", "-s", "hans", "--limit", "300")
     out, _ = said(capsys, "run", "-m", "baseline:overlap", "-s", "hans", "--limit", "300")
@@ -105,8 +129,10 @@ def test_score_compare_and_report(capsys: pytest.CaptureFixture[str], tmp_path: 
     for name, label in (("yes", "entailment"), ("no", "non-entailment")):
         (tmp_path / f"{name}.csv").write_text("id,label\n" + "".join(f"{i},{label}\n" for i in ids))
         out, _ = said(capsys, "score", f"{name}.csv", "--suite", "h.csv", "-o", name)
+        assert re.search(r"^hans +50\.0 \(.*one answer$", out, re.M)
+        assert "whole suite" not in out
+        out, _ = said(capsys, "score", f"{name}.csv", "--suite", "h.csv", "-o", name, "--full")
         assert "whole suite" in out
-        assert " 50.0" in out
     out, _ = said(capsys, "compare", "yes", "no", "--json")
     contrasts = json.loads(out)["contrasts"]
     assert contrasts[0]["p"] == 1
@@ -317,7 +343,7 @@ def test_a_setting_of_one_suite_does_not_trouble_others(
     two = ("-s", "hans,stress/negation", "--limit", "60")
     monkeypatch.setenv("ACIDTEST_WORDS", "published")
     said(capsys, "run", *overlap, "-s", "mine.csv", "-o", "mine")
-    assert "words:published" in said(capsys, "run", *overlap, *two, "-o", "hans")[0]
+    assert "words:published" in said(capsys, "run", *overlap, *two, "-o", "hans", "--full")[0]
     monkeypatch.delenv("ACIDTEST_WORDS")
     (tmp_path / "acidtest.toml").write_text('[run]\nwords = ["published", "fresh"]\n')
     assert "hans:words=fresh" in said(capsys, "run", *overlap, *two, "-o", "both")[0]

@@ -162,7 +162,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the program; the exit status is 0 for success, 1 failed check, 2 user's mistake, 3 bug, 130 interrupt."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="replace")
+            # A terminal shows what it can; files and pipes get UTF-8 everywhere.
+            stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="replace")
     if arguments is None:
         # What is imported by now stays until the end: the garbage collector need not look at it again.
         gc.freeze()

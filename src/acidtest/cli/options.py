@@ -27,6 +27,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Verbose = Annotated[
     int, typer.Option("--verbose", "-v", count=True, help="Say more on standard error; twice: everything.")
 ]
+Full = Annotated[bool, typer.Option("--full", help="Print everything, not one screen.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.", min=0)]
 
@@ -173,7 +174,10 @@ class Stages(logging.Handler):
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines of results; styles are kept only on a terminal and if NO_COLOR is not set."""
-    typer.echo("\n".join(lines), color=False if os.environ.get("NO_COLOR") else None)
+    from acidtest.render.terminal import plain_signs
+
+    text = plain_signs("\n".join(lines), getattr(sys.stdout, "encoding", None))
+    typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
 
 
 def print_document(document: Document, *, full: bool = True) -> None:

@@ -14,6 +14,7 @@ from acidtest.cli.options import (
     Columns,
     Engine,
     From,
+    Full,
     Json,
     KeepColumns,
     LabelMap,
@@ -27,11 +28,12 @@ from acidtest.cli.options import (
     print_document,
     print_json,
     print_lines,
+    terminal_width,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import note
-from acidtest.render.terminal import paint
+from acidtest.render.terminal import paint, render_screen
 from acidtest.workflows import evaluations, reporting
 from acidtest.workflows.batteries import STANDARD, Battery, Reading
 from acidtest.workflows.evaluations import DEFAULT_LIMIT, DEFAULT_MODEL, folder_for, model_options
@@ -39,6 +41,8 @@ from acidtest.workflows.runs import REPORT, Finished
 
 _SLOW = 2.0
 """Seconds after which the usage of a model is printed."""
+SCREEN = 40
+"""The most lines that are printed without --full."""
 
 Output = Annotated[
     Path | None,
@@ -120,6 +124,7 @@ def run(
     *,
     asking: AskingOptions,
     files: SuiteFileOptions,
+    full: Full = False,
     json: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,
@@ -144,7 +149,7 @@ def run(
         folder = folder_for(spec, output, specs)
         finished.append(_run_model(spec, battery, asking, options=options, output=folder, name=name, quiet=quiet))
     joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
-    show_runs(finished, json=json, joint=joint)
+    show_runs(finished, json=json, full=full, joint=joint)
 
 
 def _run_model(
@@ -190,18 +195,34 @@ def require_one_run(name: str, models: Sequence[object]) -> None:
         raise AcidtestError(f"--name {name} names one run, but {len(models)} models are given; run them one by one")
 
 
-def show_runs(runs: Sequence[Finished], *, json: bool, joint: Path | None = None) -> None:
-    """Print the results of some runs."""
+def show_runs(runs: Sequence[Finished], *, json: bool, full: bool = False, joint: Path | None = None) -> None:
+    """Print the results of some runs: as JSON, one screen for all of them, or everything about each."""
     if json:
         results = [dict(finished.results) | {"folder": str(finished.folder)} for finished in runs]
         print_json(results[0] if len(results) == 1 else results)
         return
     for finished in runs:
         if not finished.fresh:
+            who = f" of {finished.run.header.model.name}" if len(runs) > 1 else ""
             when = finished.run.header.finished
-            print_lines([paint(f"This run was finished before ({when}); --fresh redoes it.", "bold"), ""])
-        print_lines([paint(finished.run.header.model.name, "bold")])
-        print_document(finished.document, full=False)
-        echo(f"\nreport: {finished.folder / REPORT}")
+            print_lines([paint(f"This run{who} was finished before ({when}); --fresh redoes it.", "bold")])
+        if full:
+            print_lines([paint(finished.run.header.model.name, "bold")])
+            print_document(finished.document)
+    if not full:
+        print_lines(_one_screen(runs))
+    for finished in runs:
+        echo(f"report: {finished.folder / REPORT}")
     if joint:
         echo(f"joint report: {joint}")
+
+
+def _one_screen(runs: Sequence[Finished]) -> list[str]:
+    """The scorecard, with fewer findings where all of them would not leave room for the rest."""
+    others = len(runs) + sum(not finished.fresh for finished in runs)
+    lines: list[str] = []
+    for count in range(reporting.SHOWN_FINDINGS, 1, -1):
+        lines = list(render_screen(reporting.scorecard(runs, findings=count), terminal_width()))
+        if len(lines) + others <= SCREEN:
+            break
+    return lines

@@ -10,6 +10,7 @@ import typer
 
 from acidtest.cli.options import (
     From,
+    Full,
     Json,
     PublishedAs,
     Seed,
@@ -65,6 +66,7 @@ def score(
     ] = None,
     suite_label_map: SuiteLabelMap = None,
     published_as: PublishedAs = None,
+    full: Full = False,
     json: Json = False,
     seed: Seed = 0,
 ) -> None:
@@ -95,4 +97,4 @@ def score(
         for system in systems
     ]
     joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
-    show_runs(finished, json=json, joint=joint)
+    show_runs(finished, json=json, full=full, joint=joint)

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from unicodedata import combining, east_asian_width
 
-from acidtest.core.document import Document, Finding, Note, Part, Section, Table
+from acidtest.core.document import Chart, Document, Finding, Note, Part, Section, Table, walk
 from acidtest.core.errors import terminal_text
 from acidtest.core.numbers import CellText as CellText
 from acidtest.core.numbers import cell_text, fold_name
+from acidtest.render.svg import cell_estimate, drawn_columns
+from acidtest.render.text_bars import LIMIT, NARROWEST, SHADE, SURE, WIDEST, ZERO, TextBars, draw_bars
 
 _STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "33", "info": "36", "good": "32"}
 """ANSI codes; the command line removes them when it does not write to a terminal."""
 _MARKS = {"severe": "✗", "warning": "!", "info": "·", "good": "✓"}
+_PLAIN: dict[str, str | int | None] = {
+    SURE: "#",
+    SHADE: "~",
+    ZERO: "|",
+    LIMIT: ":",
+    "✗": "x",
+    "✓": "+",
+    "·": "*",
+    "−": "-",
+    "–": "-",
+    "→": "->",
+    "…": "...",
+    "“": '"',
+    "”": '"',
+    "’": "'",
+    "×": "x",
+}
+"""Signs of ASCII for terminals that cannot show ours."""
 _GAP = 2
 """Spaces between columns."""
 _NARROWEST_HEADING = 9
@@ -36,15 +56,42 @@ class _Layout:
     widths: tuple[int, ...]
     stacked: bool
 
+    @property
+    def width(self) -> int:
+        """The width of the whole table."""
+        return self.names + sum(self.widths) + _GAP * len(self.widths)
+
 
 def render(document: Document, width: int, *, full: bool = True) -> Iterator[str]:
     """The lines of a document with ANSI styles, wrapped to ``width``; folded sections only with ``full``."""
     yield from _paragraph(document.headline or document.title, width, "bold")
     yield ""
-    yield from _parts(document.parts, width, full=full)
+    yield from _parts(document.parts, width, full=full, charts=_charts(document))
     for signature in dict.fromkeys(document.signatures.values()):
         # Never broken over lines: it is there to be copied.
         yield paint(signature, "dim")
+
+
+def render_screen(document: Document, width: int) -> Iterator[str]:
+    """The lines of a short document with what matters last, where the eye is: signatures, parts, the headline."""
+    for name, signature in document.signatures.items():
+        fits = len(name) + _GAP + len(signature) <= width
+        # Never broken over lines: it is there to be copied.
+        lines = [f"{name}{' ' * _GAP}{signature}"] if fits else [name, signature]
+        yield from (paint(line, "dim") for line in lines)
+    yield from _parts(document.parts, width, full=False, charts=_charts(document))
+    if isinstance(document.parts[-1], Finding):
+        yield ""
+    yield from _paragraph(document.headline, width, "bold")
+
+
+def plain_signs(text: str, encoding: str | None) -> str:
+    """The text with ASCII in place of those of our signs that a terminal of this encoding cannot show."""
+    try:
+        text.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return text.translate(str.maketrans(_PLAIN))
+    return text
 
 
 def paint(text: str, style: str = "") -> str:
@@ -53,22 +100,28 @@ def paint(text: str, style: str = "") -> str:
     return f"\x1b[{_STYLES[style]}m{shown}\x1b[0m" if style and shown else shown
 
 
-def _parts(parts: Sequence[Part], width: int, *, full: bool) -> Iterator[str]:
+def _charts(document: Document) -> dict[str, Chart]:
+    """The charts that can be drawn as bars of text, by the table they draw."""
+    charts = [part for part in walk(document.parts) if isinstance(part, Chart) and part.mark in ("bars", "dots")]
+    return {chart.table: chart for chart in reversed(charts)}
+
+
+def _parts(parts: Sequence[Part], width: int, *, full: bool, charts: Mapping[str, Chart]) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Section):
-            inner = [] if part.folded and not full else list(_parts(part.parts, width, full=full))
+            inner = [] if part.folded and not full else list(_parts(part.parts, width, full=full, charts=charts))
             if inner:
                 yield from _paragraph(part.title, width, "bold")
                 yield from inner
         elif isinstance(part, Table):
-            yield from _table(part, width)
+            yield from _table(part, width, charts.get(part.id))
         elif isinstance(part, Finding):
             yield from _finding(part, width)
         elif isinstance(part, Note):
             yield from _paragraph(part.text, width, "dim" if part.quiet else "")
             if not part.quiet:
                 yield ""
-        # Charts, maps, pairs and the example browser are for pages; here the table of a chart says the same.
+        # Charts are drawn as bars beside their tables; maps, pairs and the example browser are for pages.
 
 
 def _paragraph(text: str, width: int, style: str = "") -> Iterator[str]:
@@ -87,25 +140,54 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
     yield from (f"   {paint(line)}" for line in rest)
 
 
-def _table(table: Table, width: int) -> Iterator[str]:
+def _table(table: Table, width: int, chart: Chart | None = None) -> Iterator[str]:
     """The lines of a table, in as many blocks of columns as the width requires; each block repeats the row names."""
     texts = [
         [cell_text(cell, column.unit) for cell, column in zip(row.cells, table.columns, strict=True)]
         for row in table.rows
     ]
     yield from _paragraph(table.caption, width)
-    for chosen, layout in _blocks(table, texts, width):
-        yield from _block(table, texts, chosen, layout)
+    lines = _lines_with_bars(table, texts, width, chart) if chart else None
+    if lines is None:
+        lines = [line for block, layout in _blocks(table, texts, width) for line in _block(table, texts, block, layout)]
+    yield from lines
     for note in (*table.notes, *([f"Published: {'; '.join(table.sources)}."] if table.sources else [])):
         yield from _paragraph(note, width, "dim")
     yield ""
 
 
-def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> Iterator[tuple[list[int], _Layout]]:
-    """The columns and layout of each block: one with intervals beside values, else below them, else several blocks."""
+def _lines_with_bars(table: Table, texts: Sequence[Sequence[CellText]], width: int, chart: Chart) -> list[str] | None:
+    """The table with a bar in each row, if the chart draws one column and there is room.
+
+    Where there is little room, the bars show the intervals instead of numbers.
+    """
+    drawn = drawn_columns(chart, table)
+    if len(drawn) != 1:
+        return None
+    (column,) = drawn
+    brief = [[CellText(text.value) if number == column else text for number, text in enumerate(row)] for row in texts]
+    for shown in (texts, brief):
+        chosen, layout = next(_blocks(table, shown, width, reserved=_GAP + NARROWEST))
+        if len(chosen) < len(table.columns) or layout.stacked:
+            continue
+        room = min(width - layout.width - _GAP, WIDEST)
+        estimates = [cell_estimate(row.cells[column]) for row in table.rows]
+        bars = draw_bars(estimates, room, unit=table.columns[column].unit, reference=chart.reference)
+        return list(_block(table, shown, chosen, layout, bars))
+    return None
+
+
+def _blocks(
+    table: Table, texts: Sequence[Sequence[CellText]], width: int, *, reserved: int = 0
+) -> Iterator[tuple[list[int], _Layout]]:
+    """The columns and layout of each block: one with intervals beside values, else below them, else several blocks.
+
+    ``reserved`` characters of the width are left free.
+    """
     names = [*(row.name for row in table.rows), *(row.heading for row in table.rows), table.corner]
     longest = min(max(map(_width, names)), max(int(width * _WIDEST_NAMES), 12))
     everything = list(range(len(table.columns)))
+    width -= reserved
     for stacked, heading in ((False, longest), (False, _NARROWEST_HEADING), (True, _NARROWEST_HEADING)):
         widths = [_column_width(table, texts, number, stacked=stacked, heading=heading) for number in everything]
         widths = _narrow_texts(table, widths, width - longest - _GAP * len(widths))
@@ -151,27 +233,46 @@ def _lines(text: CellText, *, stacked: bool) -> list[str]:
     return [text.value, text.detail] if stacked and text.detail else [text.line]
 
 
-def _block(table: Table, texts: Sequence[Sequence[CellText]], chosen: Sequence[int], layout: _Layout) -> Iterator[str]:
+def _block(
+    table: Table,
+    texts: Sequence[Sequence[CellText]],
+    chosen: Sequence[int],
+    layout: _Layout,
+    bars: TextBars | None = None,
+) -> Iterator[str]:
     """The lines of a block: column headings, aligned at their last lines, then the rows under their row headings."""
     widths = (layout.names, *layout.widths)
     left = (True, *(table.columns[number].unit == "text" for number in chosen))
     titles = [_heading(table, number) for number in chosen]
     folded = [fold_name(title, width) for title, width in zip((table.corner, *titles), widths, strict=True)]
     depth = max(map(len, folded))
-    for line in zip(*([""] * (depth - len(lines)) + lines for lines in folded), strict=True):
-        yield paint(_join(line, widths, left), "dim")
-    for heading, members in groupby(zip(table.rows, texts, strict=True), key=lambda pair: pair[0].heading):
+    titles_above = [""] * (depth - 1)
+    for line, axis in zip(
+        zip(*([""] * (depth - len(lines)) + lines for lines in folded), strict=True),
+        [*titles_above, bars.axis if bars else ""],
+        strict=True,
+    ):
+        yield paint(_beside(_join(line, widths, left), layout, axis), "dim")
+    drawn = bars.bars if bars else [""] * len(table.rows)
+    rows = zip(table.rows, texts, drawn, strict=True)
+    for heading, members in groupby(rows, key=lambda member: member[0].heading):
         if heading:
             yield paint(heading, "dim")
-        for row, cells in members:
+        for row, cells, bar in members:
             style = "dim" if row.role in ("published", "people", "total") else ""
             shown = [_lines(cells[number], stacked=layout.stacked) for number in chosen]
             wrapped = [
                 [part for line in lines for part in _wrap(line, width)] if is_text else lines
                 for lines, width, is_text in zip(shown, layout.widths, left[1:], strict=True)
             ]
-            for line in zip_longest(fold_name(row.name, layout.names), *wrapped, fillvalue=""):
-                yield paint(_join(line, widths, left), style)
+            lines = zip_longest(fold_name(row.name, layout.names), *wrapped, fillvalue="")
+            for number, line in enumerate(lines):
+                yield paint(_beside(_join(line, widths, left), layout, "" if number else bar), style)
+
+
+def _beside(line: str, layout: _Layout, bar: str) -> str:
+    """A line of a table, and a bar to its right."""
+    return f"{line}{' ' * (layout.width + _GAP - _width(line))}{bar}" if bar else line
 
 
 def _join(cells: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:

@@ -51,6 +51,9 @@ CONDITIONS = {
 UNLISTED = "Cues not listed may explain the rest."
 CONSTANT = 0.99
 NEAR_CHANCE = 0.05
+UNDECIDED = 0.2
+"""Where an effect could exceed this and no cue is used, nothing is said of the cues."""
+TOO_FEW = "Too few pairs of suite cues were asked to say which cues move its answers"
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,12 @@ def headline(gold: Estimate, cues: Mapping[str, CueEffect], answers: Mapping[str
             f"It answers {label} to nearly everything ({whole_percent(share)}): nothing it is asked moves its answers."
         )
     used = by_size(cues)
+    if not gold.known:
+        return f"{TOO_FEW}."
     moves = f"gold moves {whole_percent(max(gold.value, 0.0))} of its answers"
     if not used:
+        if any(not effect.effect.known or effect.effect.high > UNDECIDED for effect in cues.values()):
+            return f"{TOO_FEW}; {moves} ({_bounds(gold)})."
         if gold.low <= NEAR_CHANCE:
             return (
                 f"It is near chance: no listed cue moves its answers by more than {whole_percent(USED)}, and {moves}."
@@ -160,9 +167,14 @@ def cue_claim(cue: str, found: CueEffect) -> str:
 
 def gold_claim(gold: Estimate) -> str:
     """How much gold moves, and what is left open."""
-    bounds = f"{100 * max(gold.low, 0.0):.0f}–{100 * gold.high:.0f}"
+    if not gold.known:
+        return f"{TOO_FEW}."
     moved = whole_percent(max(gold.value, 0.0))
-    return f"With the listed cues held fixed, gold moves {moved} of its answers ({bounds}). {UNLISTED}"
+    return f"With the listed cues held fixed, gold moves {moved} of its answers ({_bounds(gold)}). {UNLISTED}"
+
+
+def _bounds(gold: Estimate) -> str:
+    return f"{100 * max(gold.low, 0.0):.0f}–{100 * gold.high:.0f}"
 
 
 def interaction_claim(found: Interaction) -> str:

@@ -19,9 +19,12 @@ from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
 if TYPE_CHECKING:
     from acidtest.studies.comparison import ComparisonResult, Contrast
     from acidtest.studies.contamination import ContaminationResult
+    from acidtest.studies.scores import ScoresResult
 
-_LEADING = ("diagnosis", "overview")
+LEADING = ("profile", "suites", "findings")
 """Anchors of the sections of scores that stand before all others."""
+SHOWN_FINDINGS = 5
+"""The most findings on a scorecard."""
 
 
 def report(
@@ -63,46 +66,67 @@ def joint_report(finished: Sequence[Finished], output: str | Path | None) -> Pat
     return report(finished, Path(RUNS if output is None else output) / name)
 
 
-def report_document(finished: Sequence[Finished], *, reference: Sequence[str | Path | Run | Finished] = ()) -> Document:
-    """The scores of some runs, their differences, and every other study that applies to them."""
+def scorecard(finished: Sequence[Finished], *, findings: int = SHOWN_FINDINGS) -> Document:
+    """What a terminal shows of some runs on one screen."""
+    from acidtest.studies.scores import scorecard as scores
+
+    return scores.scorecard(_all_scores(finished), findings=findings)
+
+
+def _all_scores(finished: Sequence[Finished]) -> ScoresResult:
+    """The scores of several runs, by the names of their models."""
     from acidtest.studies.rows import model_names
     from acidtest.studies.scores import ScoresResult
+
+    names = model_names([one.run for one in finished])
+    return ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
+
+
+def report_document(finished: Sequence[Finished], *, reference: Sequence[str | Path | Run | Finished] = ()) -> Document:
+    """The scores of some runs, their differences, and every other study that applies to them."""
     from acidtest.studies.scores.document import add_examples, describe_scores
     from acidtest.studies.stress import stress_of_scores
 
     runs, scores = [one.run for one in finished], [one.scored.suites for one in finished]
-    names = model_names(runs)
-    result = ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
+    result = _all_scores(finished)
     base = add_examples(finished[0].document if len(finished) == 1 else describe_scores(result), result)
-    sections = _profiles(names, finished)
+    sections = _profiles(result)
     if len(runs) > 1:
         stage("comparing %d runs", len(runs))
         sections.append(_compare(runs))
     leaks = _contamination(finished, reference)
     if leaks.models:
-        sections.append(embed(STUDIES["contamination"].document(leaks), "contamination"))
+        sections.append(_embed_folded(STUDIES["contamination"].document(leaks), "contamination"))
     for study in STUDIES.mentioning("applies="):
         if study.applies and study.applies(runs):
             try:
                 # What stress tests show has been scored already.
                 is_scored = study.name == "stress"
                 computed = stress_of_scores(runs, scores) if is_scored else study.compute(runs)
-                sections.append(embed(study.document(computed), study.name))
+                sections.append(_embed_folded(study.document(computed), study.name))
             except AcidtestError as error:
-                sections.append(Section(study.name.capitalize(), (_error_note(error),), anchor=study.name))
+                note = (_error_note(error),)
+                sections.append(Section(study.name.capitalize(), note, anchor=study.name, folded=True))
     leading = [part for part in base.parts if _is_leading(part)]
     rest = [part for part in base.parts if not _is_leading(part)]
     return replace(base, parts=(*leading, *sections, *rest))
 
 
-def _profiles(names: Sequence[str], finished: Sequence[Finished]) -> list[Section]:
-    """The section on what moves the models' answers, if any run holds the suite for it."""
+def _embed_folded(document: Document, name: str, title: str = "") -> Section:
+    """A document as a folded section with its headline beside the title."""
+    section = embed(document, name)
+    return replace(section, title=title or section.title, folded=True, summary=document.headline)
+
+
+def _profiles(result: ScoresResult) -> list[Section]:
+    """Everything that was measured of what moves the models' answers, if any run holds the suite for it."""
     from acidtest.studies.profile import ProfileResult
 
-    known = {name: one for name, one in zip(names, finished, strict=True) if one.scored.profile}
-    profiles = {name: one.scored.profile for name, one in known.items() if one.scored.profile}
-    result = ProfileResult(profiles, runs={name: one.run for name, one in known.items()})
-    return [embed(STUDIES["profile"].document(result), "profile")] if profiles else []
+    profiles = {name: model.profile for name, model in result.models.items() if model.profile}
+    runs = {name: result.models[name].run for name in profiles}
+    measured = ProfileResult(profiles, runs={name: run for name, run in runs.items() if run})
+    document = STUDIES["profile"].document(measured) if profiles else None
+    return [_embed_folded(document, "profile-details", "More on what moves its answers")] if document else []
 
 
 def _compare(runs: Sequence[Run]) -> Section:
@@ -110,12 +134,12 @@ def _compare(runs: Sequence[Run]) -> Section:
     try:
         result: ComparisonResult = STUDIES["comparison"].compute(runs, every_factor=False)
     except AcidtestError as error:
-        return Section("Differences between the models", (_error_note(error),), anchor="differences")
-    return embed(STUDIES["comparison"].document(result), "differences")
+        return Section("Differences between the models", (_error_note(error),), anchor="differences", folded=True)
+    return _embed_folded(STUDIES["comparison"].document(result), "differences")
 
 
 def _is_leading(part: Part) -> bool:
-    return isinstance(part, Section) and part.anchor in _LEADING
+    return isinstance(part, Section) and part.anchor in LEADING
 
 
 def _error_note(error: AcidtestError) -> Note:

@@ -1,8 +1,7 @@
-"""Scores as a document: the diagnosis, an overview, and a section for each suite with everything known about it."""
+"""Scores as a document: the scorecard's sections, then a folded one for each suite with everything known about it."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,6 @@ from acidtest.core.document import (
     Chart,
     Column,
     Document,
-    Finding,
     Note,
     Pairs,
     Part,
@@ -26,6 +24,7 @@ from acidtest.core.document import (
     describe_count,
 )
 from acidtest.core.labels import GOLD_MASKS
+from acidtest.core.numbers import whole_percent
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CROSS, Card
 from acidtest.io.published import (
@@ -40,6 +39,7 @@ from acidtest.io.published import (
 )
 from acidtest.studies.error_kinds import confusion_table, kinds_table
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
+from acidtest.studies.scores.scorecard import describe_model, leading_sections
 from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_factor, mistakes, row_names, slice_of
 
 WHOLE = "whole suite"
@@ -97,7 +97,7 @@ class _Suite:
 
 
 def document(result: ScoresResult) -> Document:
-    """Findings first, then the suites, models side by side, with mistakes and all rows to look through."""
+    """What ``describe_scores`` gives, with the mistakes on each suite and all rows to look through."""
     return add_examples(describe_scores(result), result)
 
 
@@ -114,19 +114,18 @@ def add_examples(scores: Document, result: ScoresResult) -> Document:
 
 
 def describe_scores(result: ScoresResult) -> Document:
-    """Findings first, then the suites, models side by side, without example rows."""
+    """Profile, suites and findings, then each suite in full, models side by side, without example rows."""
     models = result.models
     names = dict.fromkeys(suite for model in models.values() for suite in model.suites)
-    diagnoses = {name: describe_diagnosis(model.diagnosis) for name, model in models.items()}
-    sections = [Section("Diagnosis", tuple(_diagnosis_parts(models)), anchor="diagnosis")]
-    if len(names) * len(models) > 1:
-        sections.append(Section("Overview", (_overview_table(models, list(names)),), anchor="overview"))
+    headlines = {name: describe_model(model) for name, model in models.items()}
+    sections = list(leading_sections(models))
     for number, name in enumerate(names, 1):
-        parts = tuple(_suite_parts(_suite(name, models)))
-        sections.append(Section(name, parts, anchor=f"{_SUITE}{number}"))
+        suite = _suite(name, models)
+        parts, summary = tuple(_suite_parts(suite)), _summary(suite)
+        sections.append(Section(name, parts, anchor=f"{_SUITE}{number}", folded=True, summary=summary))
     return Document(
         title="acidtest report",
-        headline=" ".join(f"{name}: {text}" if len(models) > 1 else text for name, text in diagnoses.items()),
+        headline=" ".join(f"{name}: {text}" if len(models) > 1 else text for name, text in headlines.items()),
         parts=tuple(sections),
         models=tuple(models),
         signatures={
@@ -138,41 +137,6 @@ def describe_scores(result: ScoresResult) -> Document:
     )
 
 
-def describe_diagnosis(findings: Sequence[Finding]) -> str:
-    """The diagnosis in one line."""
-    counts = Counter(finding.severity for finding in findings)
-    severe, warnings = describe_count(counts["severe"], "severe finding"), describe_count(counts["warning"], "warning")
-    if counts["severe"]:
-        return f"Grounds for distrust: {severe}{f' and {warnings}' if counts['warning'] else ''}."
-    if counts["warning"]:
-        return f"Some doubt: {warnings}, nothing severe."
-    return "These suites found no shortcut." if findings else "No rule had anything to say: read the numbers."
-
-
-def _diagnosis_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
-    """The findings by model; severe ones and warnings link to mistakes in the example browser."""
-    for number, (name, model) in enumerate(models.items()):
-        state = {"model": str(number), "verdict": "wrong", "sort": "confident"}
-        parts: list[Part] = []
-        for finding in model.diagnosis:
-            is_grave = finding.severity in ("severe", "warning") and finding.suite
-            place = {"suite": finding.suite, **finding.slice, **state} if is_grave else {}
-            parts.append(replace(finding, model=name, slice=place))
-        parts = parts or [Note("No finding.")]
-        if len(models) == 1:
-            yield from parts
-        else:
-            yield Section(name, tuple(parts), folded=len(models) > 2, summary=describe_diagnosis(model.diagnosis))
-
-
-def _overview_table(models: Mapping[str, ModelScores], suites: Sequence[str]) -> Table:
-    """The accuracy of every model on every suite."""
-    known = [{suite: result.overall for suite, result in model.suites.items()} for model in models.values()]
-    rows = tuple(Row(suite, tuple(accuracies.get(suite) for accuracies in known)) for suite in suites)
-    columns = tuple(Column(name if len(models) > 1 else "accuracy", model=name) for name in models)
-    return Table("overview", "Accuracy on every suite, %, with 95 % intervals", columns, rows, "suite")
-
-
 def _suite(name: str, models: Mapping[str, ModelScores]) -> _Suite:
     asked = {model: scores for model, scores in models.items() if name in scores.suites}
     results = {model: scores.suites[name] for model, scores in asked.items()}
@@ -182,6 +146,13 @@ def _suite(name: str, models: Mapping[str, ModelScores]) -> _Suite:
         published.setdefault((score.system, score.source, score.condition, *sorted(score.by.items())), score)
     beside = published_accuracies(scores_beside(published.values(), next(iter(results.values())).corpus))
     return _Suite(name, results, {model: scores.run for model, scores in asked.items() if scores.run}, beside)
+
+
+def _summary(suite: _Suite) -> str:
+    """What is beside the title of a suite: how many pairs it has, and the accuracy on them."""
+    shares = ", ".join(whole_percent(result.overall.value) for result in suite.results.values() if result.overall.known)
+    pairs = max(result.overall.n for result in suite.results.values())
+    return f"{describe_count(pairs, 'pair')}{f', {shares} right' if shares else ''}"
 
 
 def _suite_parts(suite: _Suite) -> Iterator[Part]:
