@@ -71,7 +71,9 @@ def test_the_same_document_gives_the_same_page() -> None:
 
 
 def test_an_estimate_that_is_not_known_is_a_dash_with_its_note() -> None:
-    assert re.search(r'title="no rows">–</td>', render_page(document()))
+    page = render_page(document())
+    assert re.search(r'title="no rows">–<sup>1</sup></td>', page)
+    assert '<ol class="notes"><li>No rows.</li></ol>' in page
 
 
 def test_a_csv_has_every_number_and_runs_nothing_in_a_spreadsheet(tmp_path: Path) -> None:
