@@ -197,9 +197,11 @@ class Chromium:
         raise TimeoutError(f"not after {self._patience:.0f} s: {expression}")
 
     def opened(self, address: str) -> None:
-        """Open a page and wait for its examples."""
+        """Open a page and its examples, and wait for them."""
         self.asked("Page.navigate", url="about:blank")
         self.asked("Page.navigate", url=address)
+        fold = "document.querySelector('#examples > details')"
+        self.until(f"!!{fold} && ({fold}.open = true)")
         searched = "!document.querySelector('progress:not([hidden])')"
         self.until(f"!!document.querySelector('#examples-browser:not([hidden])') && {searched}")
         self.until("!document.querySelector('[aria-busy]')")

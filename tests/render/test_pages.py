@@ -13,11 +13,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidtest.core.document import Chart, Column, Document, Finding, Note, Published, Row, Section, Table
+from acidtest.core.document import (
+    Chart,
+    Column,
+    Document,
+    Finding,
+    Note,
+    Published,
+    Push,
+    Reference,
+    Row,
+    Section,
+    Table,
+)
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
+from acidtest.render.explanations import explain_signatures
 from acidtest.render.files import LONG, escape_latex, latex_table, markdown_table, write_charts, write_tables
-from acidtest.render.html import render_page
+from acidtest.render.folding import fold_sections
+from acidtest.render.html import mark_words, render_page
 from acidtest.render.svg import draw
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'{{7*7}}"
@@ -71,7 +85,9 @@ def test_the_same_document_gives_the_same_page() -> None:
 
 
 def test_an_estimate_that_is_not_known_is_a_dash_with_its_note() -> None:
-    assert re.search(r'title="no rows">–</td>', render_page(document()))
+    page = render_page(document())
+    assert re.search(r'title="no rows">–<sup>1</sup></td>', page)
+    assert '<ol class="notes"><li>No rows.</li></ol>' in page
 
 
 def test_a_csv_has_every_number_and_runs_nothing_in_a_spreadsheet(tmp_path: Path) -> None:
@@ -170,3 +186,63 @@ def test_a_chart_has_a_dot_and_a_line_for_every_known_estimate_and_a_mark_for_pa
     # Three of the four estimates are known; the legend has one mark for each model and one for the paper.
     assert len(re.findall(r'class="[^"]*\bs[01]\b', svg)) >= 3 + 2
     assert len(re.findall(r'class="[^"]*\bpublished\b', svg)) == 1 + 1
+
+
+def test_words_that_differ_are_marked_and_markup_in_them_is_text() -> None:
+    marked = mark_words("The <b>old</b> man slept.", "The young man slept.")
+    assert marked == "The <mark>&lt;b&gt;old&lt;/b&gt;</mark> man slept."
+    assert mark_words("The man slept.", "The man slept.") == "The man slept."
+
+
+def test_a_section_that_does_not_fit_is_folded_with_its_first_sentence_as_summary() -> None:
+    rows = tuple(Row(str(number), (KNOWN,)) for number in range(100))
+    long = tuple(
+        Section(f"S{number}", (Note("First words. More."), Table(f"t{number}", "T", (Column("a"),), rows)))
+        for number in range(5)
+    )
+    short = Section("short", (Note("A line."),))
+    folded = fold_sections((*long, short), {})
+    assert [part.folded for part in folded if isinstance(part, Section)] == [False] * 3 + [True] * 2 + [False]
+    assert isinstance(folded[4], Section)
+    assert folded[4].summary == "First words"
+
+
+def test_a_small_bar_has_a_tick_where_the_control_is() -> None:
+    columns = (Column("accuracy", spark=True), Column("control", role="control"))
+    rows = (Row("with", (KNOWN, Estimate(0.75, 0.7, 0.8, 100, 100, "Wilson"))), Row("without", (KNOWN, None)))
+    page = render_page(Document("t", "T.", (Table("t", "T", columns, rows),)))
+    assert page.count('class="spark"') == 2
+    # The track is 118 pixels wide and begins at 1.
+    assert re.findall(r'<line x1="([\d.]+)"[^>]*class="tick"', page) == ["89.5"]
+    assert "the tick across them" in page
+
+
+def test_a_row_leads_to_the_section_of_its_name() -> None:
+    table = Table("t", "T", (Column("a"),), (Row("hans", (KNOWN,)), Row("else", (KNOWN,))))
+    page = render_page(Document("t", "T.", (table, Section("hans", (Note("x"),), anchor="suite-1"))))
+    assert '<th scope="row"><a href="#suite-1">hans</a></th>' in page
+    assert '<th scope="row">else</th>' in page
+
+
+def test_the_picture_of_effects_says_what_is_used_and_toward_which_label() -> None:
+    strong = Push(Estimate(0.45, 0.27, 0.64, 100, 100, "m"), "entailment", used=True)
+    weak = Push(Estimate(-0.002, -0.1, 0.1, 100, 100, "m"))
+    rows = (Row("gold", (KNOWN,)), Row("overlap", (strong,)), Row("length", (weak,)))
+    table = Table("effects", "T", (Column("effect", "points"),), rows)
+    svg = draw(Chart("effects", "effects", reference=Reference(0.1, "used above")), table)
+    assert re.findall(r">([^<]+)</text>", svg)[:6] == [
+        "gold",
+        "+50",
+        "overlap",
+        "+45 toward entailment, used",
+        "length",
+        "0",
+    ]
+    assert svg.count("faint") == 1
+    # The line at ten points crosses the cues and not gold.
+    assert svg.count('class="zero"') == 2
+
+
+def test_every_part_of_a_signature_is_explained() -> None:
+    explained = explain_signatures(["hans|v:2|words:fresh|place:end|n:10", "lexical|v:1|most:100"])
+    assert list(explained) == ["v:", "words:", "n:", "place:, most:"]

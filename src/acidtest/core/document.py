@@ -24,8 +24,9 @@ Role = Literal["", "total", "control", "published", "people"]
 
 Severity = Literal["severe", "warning", "info", "good"]
 
-Mark = Literal["dots", "bars", "stack", "line", "shades"]
-"""How a chart draws a table: values with intervals, lengths, parts of a whole, curves over numbers, shaded cells."""
+Mark = Literal["dots", "bars", "stack", "line", "shades", "effects"]
+"""How a chart draws a table: values with intervals, lengths, parts of a whole, curves over numbers, shaded cells, or
+bars from zero with their numbers and labels beside them."""
 
 Slice = Mapping[str, str]
 """Factor values that select rows of a suite: ``{"suite": "hans", "heuristic": "constituent"}``."""
@@ -64,7 +65,17 @@ class Published:
     note: str = ""
 
 
-Cell = Estimate | PValue | Coefficient | Change | Published | int | float | str | None
+@dataclass(frozen=True, slots=True)
+class Push:
+    """How far something moves answers toward a label; ``used`` where that is beyond doubt more than a little."""
+
+    estimate: Estimate
+    toward: str = ""
+    """The label; empty where it is no one label."""
+    used: bool = False
+
+
+Cell = Estimate | PValue | Coefficient | Change | Push | Published | int | float | str | None
 """One value of a table; None where there is no value to compute."""
 
 
@@ -79,6 +90,8 @@ class Column:
     role: Role = ""
     slice: Slice = field(default_factory=dict)
     note: str = ""
+    spark: bool = False
+    """Whether a page draws a small bar beside each share, with a tick at the value of the model's control column."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +201,25 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class Toggle:
+    """One item asked twice, with a cue and without it; its gold is the same."""
+
+    having: Pair
+    lacking: Pair
+
+
+@dataclass(frozen=True)
+class Toggles:
+    """Some items with a cue and without it, side by side."""
+
+    caption: str
+    having: str
+    lacking: str
+    """Headings of the two sides: ``where all words overlap`` and ``where they do not``."""
+    toggles: tuple[Toggle, ...]
+
+
+@dataclass(frozen=True)
 class Browser:
     """Runs whose rows a reader can browse on a page; JSON leaves them out."""
 
@@ -232,7 +264,7 @@ class Section:
     """The text beside the title of a folded section."""
 
 
-Part = Section | Finding | Table | Chart | Map | Pairs | Browser | Note
+Part = Section | Finding | Table | Chart | Map | Pairs | Toggles | Browser | Note
 
 
 @dataclass(frozen=True)
@@ -283,7 +315,7 @@ def estimates(cell: Cell) -> tuple[Estimate, ...]:
     """The estimates that a cell holds."""
     if isinstance(cell, Estimate):
         return (cell,)
-    if isinstance(cell, Coefficient):
+    if isinstance(cell, Coefficient | Push):
         return (cell.estimate,)
     return (cell.before, cell.after) if isinstance(cell, Change) else ()
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from acidtest.core.document import Cell, Change, Coefficient, Published, PValue, Unit
+from acidtest.core.document import Cell, Change, Coefficient, Published, Push, PValue, Unit
 from acidtest.core.estimate import Estimate
 
 MISSING = "–"
@@ -38,6 +38,12 @@ def cell_text(cell: Cell, unit: Unit) -> CellText:
         return CellText(
             f"{number_text(cell.before.value, unit)} → {number_text(cell.after.value, unit)}",
             interval(cell.after, unit),
+        )
+    if isinstance(cell, Push):
+        star = "*" if cell.used else ""
+        return CellText(
+            f"{number_text(cell.estimate.value, unit)}{star}",
+            f"{interval(cell.estimate, unit)} {cell.toward}".strip(),
         )
     if isinstance(cell, Published):
         printed = published(cell.value, unit)

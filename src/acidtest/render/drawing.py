@@ -10,6 +10,7 @@ from html import escape
 from math import ceil, floor, log10
 
 from acidtest.core.document import Unit
+from acidtest.core.estimate import Estimate
 
 COLOURS = ("#0b5cad", "#c2410c", "#00785a", "#8e3b8e", "#7a5c00", "#4b5563")
 PARTS = ("#8fbce6", "#c9ced6", "#f0a988", "#b7d8a8", "#d9c3e8")
@@ -29,6 +30,7 @@ text{{font:{FONT_SIZE}px system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Ari
 .published{{fill:none;stroke:{QUIET};stroke-width:1.25}}.hollow{{fill:{PAPER}}}
 {"".join(f".s{n}{{fill:{colour};stroke:{colour}}}" for n, colour in enumerate(COLOURS))}
 {"".join(f".p{n}{{fill:{colour}}}" for n, colour in enumerate(PARTS))}
+.faint{{fill-opacity:.3}}.whisker{{stroke:{INK};stroke-width:1.5}}.axis{{stroke:{QUIET}}}.track{{fill:{LINE}}}.tick{{stroke:{COLOURS[1]};stroke-width:2}}
 .range{{stroke-width:2}}.curve{{fill:none;stroke-width:2}}.band{{stroke:none;fill-opacity:.16}}
 """
 """The style of the classes in a standalone picture."""
@@ -97,3 +99,18 @@ def round_ticks(low: float, high: float, most: int = 7) -> tuple[float, ...]:
     if first == last:
         first, last = first - 1, last + 1
     return tuple(round(number * step, 12) for number in range(first, last + 1))
+
+
+def draw_spark(value: Estimate, control: Estimate | None, *, width: int = 120, height: int = 16) -> str:
+    """A share as a small bar on a track from 0 to 100 %, with its interval, and a tick where the control is."""
+    drawing, middle = Drawing(width, height), height / 2
+    scale = AxisScale((0.0, 1.0), 1, width - 1, "percent")
+    drawing.elements.append(f'<rect x="1" y="{middle - 4:g}" width="{width - 2}" height="8" class="track"/>')
+    drawing.elements.append(
+        f'<rect x="1" y="{middle - 4:g}" width="{scale(value.value) - 1:g}" height="8" class="p0"/>'
+    )
+    if value.low == value.low:
+        drawing.line(scale(value.low), middle, scale(value.high), middle, "whisker")
+    if control is not None and control.known:
+        drawing.line(scale(control.value), 0, scale(control.value), height, "tick")
+    return drawing.svg("").replace('role="img" aria-label=""', 'aria-hidden="true"')

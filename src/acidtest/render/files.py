@@ -21,6 +21,7 @@ from acidtest.core.document import (
     Note,
     Part,
     Published,
+    Push,
     PValue,
     Row,
     Section,
@@ -272,6 +273,8 @@ def _numbers(cell: Cell) -> dict[str, Any]:
         return cell.to_json()
     if isinstance(cell, Coefficient):
         return {**cell.estimate.to_json(), "text": cell.stars or None}
+    if isinstance(cell, Push):
+        return {**cell.estimate.to_json(), "text": f"{cell.toward}{', used' if cell.used else ''}" or None}
     if isinstance(cell, Change):
         return {**cell.after.to_json(), "text": f"before: {cell.before.value}"}
     if isinstance(cell, Published):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import partial
 from importlib import resources
 from itertools import groupby
@@ -24,6 +25,7 @@ from acidtest.core.document import (
     Map,
     Part,
     Published,
+    Push,
     PValue,
     Row,
     Section,
@@ -35,6 +37,9 @@ from acidtest.core.document import (
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import cell_text
+from acidtest.render.drawing import draw_spark
+from acidtest.render.explanations import explain_code, explain_methods, explain_signatures
+from acidtest.render.folding import fold_sections
 from acidtest.render.maps import draw_map, pack_map
 from acidtest.render.svg import draw
 
@@ -48,38 +53,19 @@ GENERATOR = '<meta name="generator" content="acidtest'
 SCRIPTS, MAP_SCRIPTS, BROWSER_SCRIPTS = ("page.js",), ("maps.js",), ("trees.js", "examples.js")
 PACKAGE = "acidtest.render"
 
-METHODS = {
-    "mover with correlation": "The difference of two shares among errors, different rows of the same pairs; its ends "
-    "combine the ends of their two intervals, less what the two have in common.",
-    "contributions to shares": "A permutation test of a difference of shares among errors: the signs of what each "
-    "group adds to it are flipped at random. It gives the share of draws with at least this difference.",
-    "newcombe": "The difference of two shares over different rows; its ends combine the ends of their two intervals.",
-    "since all agree": "All groups agree, so nothing varies: an exact bound on the share that could disagree unseen.",
-    "clopper": "The exact (Clopper–Pearson) interval of a share, used where no row or every row is right.",
-    "wilson": "The Wilson score interval of a share: the rows count as independent draws.",
-    "bootstrap": "A bootstrap that draws whole groups (rows made from one source sentence) with replacement within "
-    "each stratum, widened where groups are few or uneven; BCa corrects it for skew.",
-    "degrees of freedom": "A t interval on the mean, with the jackknife's variance over groups, used where there are "
-    "few groups or few of them carry the variance.",
-    "standard deviation": "The standard deviation over the values of a factor: how uneven a score is, in points.",
-    "mcnemar": "McNemar's test on the rows where the two sides differ; the others say nothing about which is better.",
-    "permutation": "A permutation test: the share of random swaps of the two sides that give at least this "
-    "difference, counting the one observed, so that it is never 0.",
-}
-"""Explanations of methods and tests; the first key that occurs in the name of a method applies."""
-
 
 def render_page(document: Document) -> str:
     """The HTML page of a document."""
     from markupsafe import Markup
 
-    document = replace(document, parts=_add_anchors(document.parts))
+    by_id = tables(document)
+    document = replace(document, parts=_add_anchors(fold_sections(document.parts, by_id)))
     browser = next((part for part in walk(document.parts) if isinstance(part, Browser)), None)
     examples = _pack_examples(browser) if browser else None
     has_map = any(isinstance(part, Map) for part in walk(document.parts))
     script_names = (*SCRIPTS, *(MAP_SCRIPTS if has_map else ()), *(BROWSER_SCRIPTS if browser else ()))
     script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, script_names)) + "})();\n"
-    by_id = tables(document)
+    labelled = {part.table for part in walk(document.parts) if isinstance(part, Chart) and part.mark == "effects"}
     return (
         _environment()
         .get_template("page.html")
@@ -88,6 +74,9 @@ def render_page(document: Document) -> str:
             browser=browser,
             examples=examples,
             draw=partial(_draw_chart, by_id),
+            labelled=labelled,
+            row_link=partial(_row_link, _section_anchors(document), has_browser=browser is not None),
+            spark=_draw_spark,
             pack_map=pack_map,
             still_map=lambda part: Markup(draw_map(part, part.colourings[0])),
             methods=explain_methods(_method_names(document)),
@@ -102,13 +91,6 @@ def is_report(path: Path) -> bool:
     """Whether a file is a page of acidtest."""
     with path.open("rb") as file:
         return GENERATOR.encode() in file.read(4096)
-
-
-def explain_methods(names: Iterable[str]) -> dict[str, str]:
-    """The explanation of each method or test by name; empty if there is none."""
-    # The degrees of freedom differ from slice to slice; the method does not.
-    unique_names = dict.fromkeys(re.sub(r"(?<=\bt)\([\d.]+\)|[\d.]+ (?=degrees)", "", name) for name in names if name)
-    return {name: next((text for word, text in METHODS.items() if word in name.lower()), "") for name in unique_names}
 
 
 def sentence(text: str) -> str:
@@ -148,7 +130,7 @@ def sort_value(cell: Cell) -> float | str:
         value = float(cell)
     elif isinstance(cell, Estimate | PValue | Published):
         value = cell.value
-    elif isinstance(cell, Coefficient | Change):
+    elif isinstance(cell, Coefficient | Change | Push):
         value = estimates(cell)[-1].value
     else:
         return ""
@@ -163,6 +145,68 @@ def cell_note(cell: Cell) -> str:
         return cell.note
     notes = [estimate.note or (f"n = {estimate.n:,}" if estimate.n else "") for estimate in estimates(cell)]
     return "; ".join(dict.fromkeys(filter(None, notes)))
+
+
+def cell_notes(cell: Cell) -> list[str]:
+    """What the estimates of a cell say about themselves, such as why there is no value."""
+    return [estimate.note for estimate in estimates(cell) if estimate.note]
+
+
+def footnotes(table: Table) -> dict[str, int]:
+    """The notes of a table's columns and cells, each with its number."""
+    notes = [column.note for column in table.columns if column.note]
+    notes += [note for row in table.rows for cell in row.cells for note in cell_notes(cell)]
+    return {note: number for number, note in enumerate(dict.fromkeys(notes), 1)}
+
+
+def has_controls(table: Table) -> bool:
+    """Whether any small bar of a table has a tick for its control."""
+    places = [number for number, column in enumerate(table.columns) if column.spark]
+    return any(_control(table, row, number) for row in table.rows for number in places)
+
+
+def mark_words(text: str, other: str) -> Markup:
+    """The text, escaped, with the words marked that another text has not at the same place."""
+    from markupsafe import Markup, escape
+
+    words, others = text.split(), other.split()
+    pieces = []
+    for kind, start, end, _, _ in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
+        piece = escape(" ".join(words[start:end]))
+        if piece:
+            pieces.append(piece if kind == "equal" else Markup("<mark>{}</mark>").format(piece))
+    return Markup(" ").join(pieces)
+
+
+def _control(table: Table, row: Row, number: int) -> Estimate | None:
+    """The value on the untouched pairs beside a cell: before a change, or in the control column of the same model."""
+    cell, model = row.cells[number], table.columns[number].model
+    if isinstance(cell, Change):
+        return cell.before
+    for column, other in zip(table.columns, row.cells, strict=True):
+        if column.role == "control" and column.model in (model, "") and isinstance(other, Estimate):
+            return other
+    return None
+
+
+def _draw_spark(table: Table, row: Row, number: int) -> Markup | str:
+    """The small bar of a cell; empty if its column has none or the value is not known."""
+    from markupsafe import Markup
+
+    values = estimates(row.cells[number])
+    if not table.columns[number].spark or not values or not values[-1].known:
+        return ""
+    return Markup(draw_spark(values[-1], _control(table, row, number)))
+
+
+def _section_anchors(document: Document) -> dict[str, str]:
+    return {part.title: part.anchor for part in document.parts if isinstance(part, Section)}
+
+
+def _row_link(anchors: Mapping[str, str], row: Row, *, has_browser: bool) -> str:
+    """The link of a row: to its pairs in the example browser, or to the section of the same name."""
+    link = browser_link(row.slice) if has_browser else ""
+    return link or (f"#{anchors[row.name]}" if row.name in anchors else "")
 
 
 def _draw_chart(by_id: dict[str, Table], chart: Chart, width: int) -> Markup:
@@ -210,7 +254,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (cell_text, sort_value, cell_note, column_groups, row_groups, browser_link, breakable, sentence)
+    filters = (
+        *(cell_text, sort_value, cell_note, cell_notes, footnotes, has_controls, column_groups, row_groups),
+        *(browser_link, breakable, sentence, mark_words, explain_code, explain_signatures),
+    )
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters["kind"] = lambda part: type(part).__name__
     return environment

@@ -1,4 +1,4 @@
-"""Draw the values of a table as an SVG chart of one of five kinds, for pages and for files."""
+"""Draw the values of a table as an SVG chart of one of six kinds, for pages and for files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from itertools import groupby
 from math import isfinite
 
-from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Row, Table
+from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Push, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import fold_name, number_text
 from acidtest.render.drawing import FONT_SIZE, GAP, HEADING, LANE, LETTER, NARROW, AxisScale, Drawing, round_ticks
@@ -51,7 +51,7 @@ def cell_estimate(cell: Cell) -> Estimate | None:
     """The estimate that a chart draws for a cell; for a change, the value after it."""
     if isinstance(cell, Estimate):
         return cell
-    if isinstance(cell, Coefficient):
+    if isinstance(cell, Coefficient | Push):
         return cell.estimate
     return cell.after if isinstance(cell, Change) else None
 
@@ -95,7 +95,9 @@ def _paper_columns(table: Table) -> list[int]:
     return [number for number, column in enumerate(table.columns) if column.role in ("published", "people")]
 
 
-def _draw_row_names(drawing: Drawing, table: Table, lanes: int) -> Iterator[tuple[Row, float, float, float]]:
+def _draw_row_names(
+    drawing: Drawing, table: Table, lanes: int, lane: int = LANE
+) -> Iterator[tuple[Row, float, float, float]]:
     """Draw names and headings row by row; yield each row with the left end, top and bottom of its plot."""
     narrow = drawing.width < NARROW
     names_width = 0.0 if narrow else _names_width(table, drawing.width)
@@ -108,7 +110,7 @@ def _draw_row_names(drawing: Drawing, table: Table, lanes: int) -> Iterator[tupl
                 drawing.text(0, drawing.height + 10, row.name)
                 drawing.height += 18
             top = drawing.height + GAP / 2
-            bottom = top + max(lanes * LANE, 0 if narrow else FONT_SIZE + 4)
+            bottom = top + max(lanes * lane, 0 if narrow else FONT_SIZE + 4)
             if not narrow:
                 _draw_name(drawing, row.name, names_width, (top + bottom) / 2)
             yield row, names_width, top, bottom
@@ -203,6 +205,55 @@ def _draw_bars(drawing: Drawing, chart: Chart, table: Table) -> None:
             if value.low == value.low:
                 drawing.line(scale(value.low), y + LANE / 2, scale(value.high), y + LANE / 2, "zero range")
     _draw_axis(drawing, scale, chart.axis)
+
+
+_WIDE_LANE = 18
+"""The height of a lane with text beside its bar."""
+
+
+def _draw_effects(drawing: Drawing, chart: Chart, table: Table) -> None:
+    """Bars from zero with intervals, and beside each its number, its label and whether it is used.
+
+    Bars of what is not used are faint. The reference line crosses the rows whose cells say whether it is passed.
+    """
+    columns, narrow = drawn_columns(chart, table), drawing.width < NARROW
+    _draw_legend(drawing, _legend_entries(table, columns))
+    room = (21 if narrow else 30) * LETTER
+    scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - room)
+    zero = scale(0.0)
+    for row, _, top, bottom in _draw_row_names(drawing, table, len(columns), _WIDE_LANE):
+        for tick in scale.ticks:
+            drawing.line(scale(tick), top, scale(tick), bottom, "grid")
+        drawing.line(zero, top, zero, bottom, "axis")
+        if chart.reference and any(isinstance(row.cells[number], Push) for number in columns):
+            drawing.line(scale(chart.reference.value), top, scale(chart.reference.value), bottom, "zero")
+        for lane, number in enumerate(columns):
+            cell, y = row.cells[number], top + (lane + 0.5) * _WIDE_LANE
+            value = cell_estimate(cell)
+            if value is None or not value.known:
+                drawing.text(scale.right + 8, y, "–", css="quiet")
+                continue
+            pushes = isinstance(cell, Push) and not cell.used
+            end = scale(value.value)
+            size = f'x="{min(zero, end):g}" y="{y - 6:g}" width="{max(abs(end - zero), 1):g}" height="12"'
+            drawing.elements.append(f'<rect {size} class="s{lane % 6}{" faint" if pushes else ""}" stroke="none"/>')
+            if value.low == value.low:
+                drawing.line(scale(value.low), y, scale(value.high), y, "whisker")
+            drawing.text(scale.right + 8, y, _effect_label(cell, value, short=narrow), css="quiet" if pushes else "")
+    title = f"{chart.axis}; dashed: {chart.reference.label}" if chart.reference else chart.axis
+    _draw_axis(drawing, scale, title.removeprefix("; "))
+
+
+_POINTS = AxisScale((0.0, 1.0), 0, 1, "points")
+
+
+def _effect_label(cell: Cell, value: Estimate, *, short: bool) -> str:
+    """``+45 toward entailment, used``."""
+    number = _POINTS.label(round(value.value, 2))
+    if not isinstance(cell, Push):
+        return number
+    toward = f" {'' if short else 'toward '}{cell.toward}" if cell.toward else ""
+    return f"{number}{toward}{', used' if cell.used else ''}"
 
 
 def _draw_stack(drawing: Drawing, chart: Chart, table: Table) -> None:
@@ -329,4 +380,5 @@ _DRAWERS: dict[str, Callable[[Drawing, Chart, Table], None]] = {
     "stack": _draw_stack,
     "line": _draw_line,
     "shades": _draw_shades,
+    "effects": _draw_effects,
 }

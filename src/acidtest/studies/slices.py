@@ -138,7 +138,7 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = 10) -> tupl
     known = run.collected(texts, streaming=True).unique("id", keep="first", maintain_order=True)
     shown = chosen.join(known, on="id", how="left", maintain_order="left")
     name = run.header.model.name
-    return total, tuple(_pair(row, factors, {name: _answer(row, run)}) for row in shown.iter_rows(named=True))
+    return total, tuple(_pair(row, factors, {name: describe_answer(row, run)}) for row in shown.iter_rows(named=True))
 
 
 def disagreement(
@@ -157,7 +157,11 @@ def disagreement(
         only = asked.filter(chosen_rows)
         chosen = spread(only, factors, confidence(only, wrong, prefix), count=count)
         return tuple(
-            _pair(row, factors, {names[0]: _answer(row, runs[0]), names[1]: _answer(row, runs[1], "other_")})
+            _pair(
+                row,
+                factors,
+                {names[0]: describe_answer(row, runs[0]), names[1]: describe_answer(row, runs[1], "other_")},
+            )
             for row in with_texts(only[chosen], runs[0], suite).iter_rows(named=True)
         )
 
@@ -243,7 +247,7 @@ def _factors(run: Run, suite: str, main: str | None) -> list[str]:
     return [name for name in dict.fromkeys([main, *card.factors, "label"]) if name in known]
 
 
-def _answer(row: Mapping[str, Any], run: Run, prefix: str = "") -> str:
+def describe_answer(row: Mapping[str, Any], run: Run, prefix: str = "") -> str:
     """What a model answered, with its probability where it gives any: ``neutral 0.93``."""
     label = row[f"{prefix}answer"]
     if label is None:

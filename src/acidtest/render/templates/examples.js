@@ -1,4 +1,4 @@
-  // Examples: the index (codes, verdicts, probabilities) is unpacked when the page opens and answers every filter in one
+  // Examples: the index (codes, verdicts, probabilities) is unpacked when the section opens and answers every filter in one
   // pass over typed arrays; texts and parses lie in blocks that are unpacked when a row of theirs is shown or searched.
 
   const PAGE = 20;
@@ -142,7 +142,7 @@
         this.hash = location.hash;
         shown = this.go(Object.fromEntries(new URLSearchParams(location.hash.slice(HASH.length))), false);
       } else if (first) shown = this.go({}, false);
-      if (linked) this.place.closest("section").scrollIntoView();
+      if (linked) showExamples();
       return shown;
     }
 
@@ -464,12 +464,20 @@
       await browser.follow(true);
       place.hidden = false;
       message.remove();
-      if (location.hash.startsWith(HASH)) place.closest("section").scrollIntoView();
+      if (location.hash.startsWith(HASH)) showExamples();
       performance.mark("examples-ready");
     } catch (error) {
       message.textContent = damaged(error);
     }
   }
 
-  // After the first paint, so that a large report can be read before its examples are there.
-  requestAnimationFrame(() => setTimeout(prepareExamples, 0));
+  function showExamples() {
+    const section = document.getElementById("examples");
+    unfold(section);
+    section.scrollIntoView();
+  }
+
+  // The first opening of the section, by hand or by a link, unpacks the examples; until then they cost nothing.
+  document.querySelector("#examples > details").addEventListener("toggle", prepareExamples, { once: true });
+  addEventListener("hashchange", () => { if (location.hash.startsWith(HASH)) showExamples(); });
+  if (location.hash.startsWith(HASH)) showExamples();

@@ -61,15 +61,39 @@
     }
   }
 
-  function preparePrinting() {
-    let closed = [];
-    addEventListener("beforeprint", () => {
-      closed = [...document.querySelectorAll("details:not([open])")];
-      for (const details of closed) details.open = true;
+  // Folding: a link opens what it leads to, and one button opens or closes everything.
+
+  function unfold(target) {
+    const inner = target.querySelector(":scope > details");
+    if (inner) inner.open = true;
+    for (let part = target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  }
+
+  function followAnchor() {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    unfold(target);
+    target.scrollIntoView();
+  }
+
+  function prepareFolds() {
+    const button = document.getElementById("unfold");
+    const folds = [...document.querySelectorAll("details.fold")].filter((fold) => !fold.closest("#examples"));
+    button.hidden = folds.length === 0;
+    button.addEventListener("click", () => {
+      const open = folds.some((fold) => !fold.open);
+      for (const fold of folds) fold.open = open;
+      button.textContent = open ? "Fold all" : "Unfold all";
     });
-    addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
+    addEventListener("hashchange", followAnchor);
+    // A second click on the same link changes no hash.
+    addEventListener("click", (event) => {
+      const link = event.target.closest("a[href^='#']");
+      if (link && link.getAttribute("href") === location.hash) followAnchor();
+    });
+    followAnchor();
   }
 
   prepareCopies();
   prepareTables();
-  preparePrinting();
+  prepareFolds();

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Reference, Row, Section, Table
+from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Push, Reference, Row, Section, Table
 from acidtest.studies.cue_effects import CUES, USED, CueEffect
 from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims
 from acidtest.studies.profile import ProfileResult
+from acidtest.studies.profile.toggles import toggle_sections
 
 GOLD = "gold"
+"""The name of the row for the truth."""
 _METHODS = (
     "The effect of a cue: among pairs whose gold is not a label, how much more often that label is answered with the "
     "cue than without it, gold and all other crossed cues held fixed, every cell of the design weighing the same. "
@@ -20,17 +22,29 @@ _METHODS = (
 
 
 def document(result: ProfileResult) -> Document:
-    """The profiles of one model or several, side by side."""
+    """The profiles of one model or several, side by side: the picture, the claims, and what they rest on."""
     names = list(result.models)
-    parts: list[Part] = []
+    chart = Chart("effects", "effects", title="What moves the answers", axis="points", reference=_USED)
+    parts: list[Part] = [chart, _effects_table(result)]
     for name, profile in result.models.items():
         notes = tuple(Note(sentence) for sentence in claims(profile.gold_effect, profile.cues, profile.interactions))
-        parts += notes if len(names) == 1 else [Section(name, (Note(profile.headline), *notes))]
-    parts += [_effects_table(result), Chart("effects", title="What moves the answers", axis="points", reference=_USED)]
-    if len(names) == 1:
-        parts.append(_sides_table(result))
-    parts.append(_reading_table(result))
-    parts += [table for table in (_interactions_table(result), _user_table(result), _seeds_table(result)) if table]
+        if len(names) == 1:
+            parts += notes
+        else:
+            parts.append(Section(name, notes, folded=True, summary=profile.headline))
+    parts += [table for table in (_user_table(result), _seeds_table(result)) if table]
+    folded = {
+        "Reading and stability": _reading_table(result),
+        "Effects that depend on another cue": _interactions_table(result),
+        "Answers with and without each cue": _sides_table(result),
+    }
+    parts += [
+        Section(title, (table,), folded=True, summary=_SUMMARIES[title]) for title, table in folded.items() if table
+    ]
+    if toggles := toggle_sections(result.runs):
+        parts.append(
+            Section("Pairs with and without each cue", toggles, anchor="pairs", folded=True, summary="side by side")
+        )
     headline = " ".join(
         f"{name}: {one.headline}" if len(names) > 1 else one.headline for name, one in result.models.items()
     )
@@ -43,20 +57,39 @@ def document(result: ProfileResult) -> Document:
     return Document("acidtest profile", headline, tuple(parts), tuple(names), signatures, _METHODS)
 
 
-_USED = Reference(USED, "used above")
+_SUMMARIES = {
+    "Reading and stability": "does it read the premise, and do its answers stay where nothing that matters changes?",
+    "Effects that depend on another cue": "by more than ten points",
+    "Answers with and without each cue": "what the effects are the difference of",
+}
+_USED = Reference(USED, f"{100 * USED:.0f} points; a cue is used if its whole interval is above")
 
 
 def _effects_table(result: ProfileResult) -> Table:
     """The effects of gold and of every cue, a column for each model."""
     several = len(result.models) > 1
     columns = tuple(Column(name if several else "effect", "points", model=name) for name in result.models)
-    rows = [Row(GOLD, tuple(profile.gold_effect for profile in result.models.values()))]
-    rows += [Row(SHORT[cue], tuple(profile.cues[cue].effect for profile in result.models.values())) for cue in CUES]
-    return Table("effects", "What moves the answers, points, with joint 95 % intervals", columns, tuple(rows), "cue")
+    rows = [Row(GOLD, tuple(profile.gold_effect for profile in result.models.values()), "The truth")]
+    rows += [
+        Row(SHORT[cue], tuple(_push(profile.cues[cue]) for profile in result.models.values()), _CUES) for cue in CUES
+    ]
+    notes = ("* used: the whole interval is above 10 points",)
+    caption = "What moves the answers, points, with joint 95 % intervals"
+    return Table("effects", caption, columns, tuple(rows), "what", notes)
 
 
-def _sides_table(result: ProfileResult) -> Table:
+_CUES = "Cues, with gold and the other cues held fixed"
+
+
+def _push(effect: CueEffect) -> Push:
+    """The effect, with its label if it has been shown to push at all."""
+    return Push(effect.effect, (effect.toward or "") if effect.effect.low > 0 else "", effect.used)
+
+
+def _sides_table(result: ProfileResult) -> Table | None:
     """What one model answers with and without every cue."""
+    if len(result.models) > 1:
+        return None
     (profile,) = result.models.values()
     columns = (Column("toward", "text"), Column("with"), Column("without"), Column("used", "text"))
     rows = tuple(Row(CONDITIONS[cue][0], _sides(profile.cues[cue])) for cue in CUES)

@@ -1,0 +1,67 @@
+"""What the codes on a page mean: methods and tests, codes of findings, and the parts of signatures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+METHODS = {
+    "mover with correlation": "The difference of two shares among errors, different rows of the same pairs; its ends "
+    "combine the ends of their two intervals, less what the two have in common.",
+    "contributions to shares": "A permutation test of a difference of shares among errors: the signs of what each "
+    "group adds to it are flipped at random. It gives the share of draws with at least this difference.",
+    "newcombe": "The difference of two shares over different rows; its ends combine the ends of their two intervals.",
+    "since all agree": "All groups agree, so nothing varies: an exact bound on the share that could disagree unseen.",
+    "clopper": "The exact (Clopper–Pearson) interval of a share, used where no row or every row is right.",
+    "wilson": "The Wilson score interval of a share: the rows count as independent draws.",
+    "bootstrap": "A bootstrap that draws whole groups (rows made from one source sentence) with replacement within "
+    "each stratum, widened where groups are few or uneven; BCa corrects it for skew.",
+    "degrees of freedom": "A t interval on the mean, with the jackknife's variance over groups, used where there are "
+    "few groups or few of them carry the variance.",
+    "standard deviation": "The standard deviation over the values of a factor: how uneven a score is, in points.",
+    "mcnemar": "McNemar's test on the rows where the two sides differ; the others say nothing about which is better.",
+    "permutation": "A permutation test: the share of random swaps of the two sides that give at least this "
+    "difference, counting the one observed, so that it is never 0.",
+}
+"""Explanations of methods and tests; the first key that occurs in the name of a method applies."""
+
+_CODE = (
+    "The code names the rule that this finding follows. It stays the same from run to run and stands in results.json "
+    "too, so that a program can look for it; report.md in the documentation lists all rules."
+)
+
+SIGNATURE_PARTS = {
+    "v": "version of the suite; it rises when the suite's pairs change",
+    "seed": "the seed that all random choices of the suite were made with",
+    "n": "how many pairs were asked",
+    "h": "the beginning of a digest of all pairs: equal digests mean equal pairs",
+    "collapse": "how probabilities became a verdict where gold accepts more than one label",
+    "limit": "a sample of at most this many pairs was drawn",
+    "model": "the model, with the beginning of a digest of its weights",
+    "acidtest": "the version of acidtest",
+    "from": "the corpus that the pairs were made from",
+    "words": "whether the words are fresh or those of the published suite",
+    "tagger": "what tagged the words",
+    "wsd": "how the sense of a word was chosen",
+}
+"""The parts of a signature by the name before the colon."""
+
+
+def explain_methods(names: Iterable[str]) -> dict[str, str]:
+    """The explanation of each method or test by name; empty if there is none."""
+    # The degrees of freedom differ from slice to slice; the method does not.
+    unique_names = dict.fromkeys(re.sub(r"(?<=\bt)\([\d.]+\)|[\d.]+ (?=degrees)", "", name) for name in names if name)
+    return {name: next((text for word, text in METHODS.items() if word in name.lower()), "") for name in unique_names}
+
+
+def explain_code(code: str) -> str:
+    """What the code of a finding is for."""
+    return _CODE
+
+
+def explain_signatures(signatures: Iterable[str]) -> dict[str, str]:
+    """What each part that occurs in some signatures means; a part not known here is an option of its suite."""
+    names = dict.fromkeys(part.partition(":")[0] for text in signatures for part in text.split("|")[1:])
+    known = {f"{name}:": SIGNATURE_PARTS[name] for name in names if name in SIGNATURE_PARTS}
+    others = ", ".join(f"{name}:" for name in names if name not in SIGNATURE_PARTS)
+    return known | ({others: "options of the suite, as given or by default"} if others else {})
