@@ -146,7 +146,7 @@ def test_a_guessing_model_is_near_chance(measured: Measure, rows: pl.DataFrame) 
     profile = measured("guessing", guesses)
     assert used(profile) == {}
     assert profile.gold_effect.low < 0 < profile.gold_effect.high
-    assert profile.headline.startswith("It is near chance")
+    assert profile.headline.startswith("On these pairs it is near chance")
 
 
 def test_a_model_that_never_reads_the_premise_shows_no_effect_of_gold(measured: Measure) -> None:

@@ -24,7 +24,8 @@ from acidtest.core.estimate import Estimate
 from acidtest.studies.cue_effects import CUES, USED
 from acidtest.studies.cue_profile import CONSTANT, SHORT, Profile, claims
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
-from acidtest.studies.scores.diagnosis import ALPHA, FEW, NEGLIGIBLE, SMALL
+from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL
+from acidtest.studies.scores.diagnosis.suites import FEW
 from acidtest.studies.slices import chance
 
 SHOWN_FINDINGS = 5
@@ -32,6 +33,8 @@ SHOWN_FINDINGS = 5
 SHOWN_SUITES = 12
 """The most suites that the scorecard has a line for."""
 MOST_RIGHT = 0.9
+HARDLY = 0.01
+"""A change smaller than this is none worth a word."""
 NEARLY = 0.1
 """Accuracy is near chance if its interval ends no farther than this above it."""
 
@@ -109,10 +112,10 @@ def suite_verdict(result: SuiteResult, guess: float) -> str:
         return "near chance"
     if not change.known:
         return "too few to say"
-    if result.vs_control.p_adjusted < ALPHA and abs(change.value) >= SMALL:
-        little = " a little" if abs(change.value) < NEGLIGIBLE else ""
+    if result.vs_control.p_adjusted < ALPHA and abs(change.value) >= HARDLY:
+        little = " a little" if abs(change.value) < SMALL else ""
         return f"{'loses' if change.value < 0 else 'gains'}{little}"
-    return "holds" if change.low > -NEGLIGIBLE else "too few to say"
+    return "holds" if change.low > -SMALL else "too few to say"
 
 
 def _gives_one_answer(result: SuiteResult) -> bool:
