@@ -262,3 +262,18 @@ def test_results_json_holds_the_profile_under_the_names_of_the_cues(suite: Suite
     assert {"headline", "gold_effect", "premise_use", "interactions", "cells"} <= set(written)
     assert written["cells"] == 960
     assert written == to_json(measure_profile(Run.read(finished.folder)))
+
+
+def test_several_runs_of_one_recipe_show_their_spread_and_hans_its_band(suite: Suite, tmp_path: Path) -> None:
+    suites = [suite, acidtest.generate("hans", n=5)]
+    names = ("baseline:overlap", "baseline:random")
+    runs = [acidtest.run(name, suites=suites, output=tmp_path / name[9:], page=False).run for name in names]
+    result = profile(runs, one_recipe=True)
+    assert result.seeds["overlap"].highest == 1
+    assert result.seeds["overlap"].deviation > 0.5
+    lowest = {(one.heuristic, one.label): one.lowest for one in result.hans}
+    assert lowest["lexical_overlap", "non-entailment"] == 0.0524
+    assert [one.accuracy["baseline:overlap"].value for one in result.hans] == [1, 1, 1, 0, 0, 0]
+    shown = " ".join("\n".join(render(STUDIES["profile"].document(result), width=120, full=True)).split())
+    assert "Over 2 runs of one recipe the effect of overlapping words is" in shown
+    assert "lexical overlap, gold non-entailment" in shown

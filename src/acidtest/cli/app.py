@@ -40,6 +40,7 @@ COMMANDS = {
     "run": "test a model",
     "score": "test a model",
     "suites": "test a model",
+    "runs": "look into a run",
     "report": "look into a run",
     "compare": "look into a run",
     "representations": "look into a run",

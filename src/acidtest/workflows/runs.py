@@ -68,6 +68,21 @@ class Finished:
         headline = self.profile.headline if self.profile else finding
         return f"{name} in {self.folder}\n{untouched}{lowest}\n{headline}"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the headline, a line for each suite, and a link to the page."""
+        from html import escape
+
+        *lines, headline = map(escape, str(self).splitlines())
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td style='text-align:right'>{100 * result.overall.value:.1f}</td></tr>"
+            for name, result in self.scored.suites.items()
+            if result.overall.known
+        )
+        page = self.folder / REPORT
+        link = f"<p><a href='{escape(page.resolve().as_uri())}'>report</a></p>" if page.is_file() else ""
+        table = f"<table><tr><th>suite</th><th>accuracy, %</th></tr>{rows}</table>"
+        return f"<p><b>{headline}</b></p><p>{'<br>'.join(lines)}</p>{table}{link}"
+
     @property
     def profile(self) -> Profile | None:
         """What moves the model's answers; None if the run does not hold suite cues."""

@@ -9,12 +9,19 @@ from typing import Annotated
 import numpy as np
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.run import Run
+from acidtest.core.estimate import Estimate
+from acidtest.core.run import Run, SuitePattern
 from acidtest.core.study import study
+from acidtest.core.suite import CROSS
+from acidtest.io.wordlists import packaged_table
 from acidtest.studies.cue_effects import CUES
 from acidtest.studies.cue_profile import CUE_SUITE, Profile, measure_profile
 from acidtest.studies.profile.user_cues import UserCue, measure_user_cue
-from acidtest.studies.rows import model_names
+from acidtest.studies.rows import breakdown, model_names, score_rows
+
+HANS = SuitePattern(names=("hans",))
+JOINT_QUANTILE = 2.807
+"""How many standard errors the joint intervals of ten effects reach: the normal quantile of 1 − 0.025 / 10."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,21 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class HansSlice:
+    """Accuracy on one heuristic and gold of HANS, beside 100 published BERTs that differ only in their seed."""
+
+    heuristic: str
+    label: str
+    accuracy: Mapping[str, Estimate]
+    """By model."""
+    lowest: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    highest: float
+
+
+@dataclass(frozen=True)
 class ProfileResult:
     """The profiles of models."""
 
@@ -38,6 +60,8 @@ class ProfileResult:
     user_cues: tuple[UserCue, ...] = ()
     seeds: Mapping[str, Spread] = field(default_factory=dict)
     """By cue and ``gold``: the spread over runs, where these are of one recipe."""
+    hans: tuple[HansSlice, ...] = ()
+    """Accuracy on HANS beside that of models that differ only in their seed."""
     runs: Mapping[str, Run] = field(default_factory=dict, metadata={"json": None})
 
 
@@ -59,7 +83,23 @@ def profile(
         raise AcidtestError("no run has suite cues, on which the profile is measured; run the model with -s cues")
     models = {name: measure_profile(run) for name, run in named.items()}
     user_cues = tuple(measure_user_cue(spec, named) for spec in cue)
-    return ProfileResult(models, user_cues, _spreads(models) if one_recipe else {}, named)
+    return ProfileResult(models, user_cues, _spreads(models) if one_recipe else {}, _hans_slices(named), named)
+
+
+def _hans_slices(runs: Mapping[str, Run]) -> tuple[HansSlice, ...]:
+    """The accuracies on HANS of the runs that hold it, each beside the published band."""
+    accuracies = {
+        name: breakdown(score_rows(run, suite), ["heuristic", "label"])
+        for name, run in runs.items()
+        for suite in HANS.names_in(run)[:1]
+    }
+    slices = []
+    for band in packaged_table("hans/seeds.tsv").iter_rows(named=True) if accuracies else ():
+        key = f"{band['heuristic']}{CROSS}{band['label']}"
+        known = {name: values[key] for name, values in accuracies.items() if key in values}
+        bounds = [float(band[place]) for place in ("lowest", "lower_quartile", "median", "upper_quartile", "highest")]
+        slices.append(HansSlice(band["heuristic"], band["label"], known, *bounds))
+    return tuple(slices)
 
 
 def _spreads(models: Mapping[str, Profile]) -> dict[str, Spread]:
@@ -68,7 +108,7 @@ def _spreads(models: Mapping[str, Profile]) -> dict[str, Spread]:
     spreads = {}
     for name, estimates in effects.items():
         values = np.array([estimate.value for estimate in estimates])
-        error = float(np.mean([(estimate.high - estimate.low) / 2 / 2.8 for estimate in estimates]))
+        error = float(np.mean([(estimate.high - estimate.low) / 2 / JOINT_QUANTILE for estimate in estimates]))
         deviation = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
         spreads[name] = Spread(float(values.mean()), float(values.min()), float(values.max()), deviation, error)
     return spreads

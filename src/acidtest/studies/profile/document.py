@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Push, Reference, Row, Section, Table
+from acidtest.core.document import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Note,
+    Part,
+    Published,
+    Push,
+    Reference,
+    Row,
+    Section,
+    Table,
+)
 from acidtest.studies.cue_effects import CUES, USED, CueEffect
 from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims
-from acidtest.studies.profile import ProfileResult
+from acidtest.studies.profile import ProfileResult, Spread
 from acidtest.studies.profile.toggles import toggle_sections
 
 GOLD = "gold"
@@ -32,11 +45,13 @@ def document(result: ProfileResult) -> Document:
             parts += notes
         else:
             parts.append(Section(name, notes, folded=True, summary=profile.headline))
+    parts += [_describe_seeds(result)] if result.seeds else []
     parts += [table for table in (_user_table(result), _seeds_table(result)) if table]
     folded = {
         "Reading and stability": _reading_table(result),
         "Effects that depend on another cue": _interactions_table(result),
         "Answers with and without each cue": _sides_table(result),
+        "HANS beside 100 BERTs": _hans_table(result),
     }
     parts += [
         Section(title, (table,), folded=True, summary=_SUMMARIES[title]) for title, table in folded.items() if table
@@ -61,6 +76,7 @@ _SUMMARIES = {
     "Reading and stability": "does it read the premise, and do its answers stay where nothing that matters changes?",
     "Effects that depend on another cue": "by more than ten points",
     "Answers with and without each cue": "what the effects are the difference of",
+    "HANS beside 100 BERTs": "how much of a HANS score may be the seed alone",
 }
 _USED = Reference(USED, f"{100 * USED:.0f} points; a cue is used if its whole interval is above")
 
@@ -166,6 +182,41 @@ def _user_table(result: ProfileResult) -> Table | None:
     )
     notes = ("Matched on suite, gold and the listed cues that words can tell; not crossed.",)
     return Table("own-cues", "Cues of your own", columns, rows, "model", notes) if rows else None
+
+
+def _hans_table(result: ProfileResult) -> Table | None:
+    """Accuracy on HANS beside the band of published models that differ only in their seed."""
+    if not result.hans:
+        return None
+    band = ("lowest", "lower quartile", "median", "upper quartile", "highest")
+    columns = [Column(name, model=name) for name in result.models]
+    columns += [Column(name, group="100 BERTs", role="published") for name in band]
+    rows = tuple(
+        Row(
+            f"{one.heuristic.replace('_', ' ')}, gold {one.label}",
+            (
+                *(one.accuracy.get(name) for name in result.models),
+                *map(Published, (one.lowest, one.lower_quartile, one.median, one.upper_quartile, one.highest)),
+            ),
+        )
+        for one in result.hans
+    )
+    note = "The 100 BERTs of McCoy, Min and Linzen (2020) differ only in their seed: one run shows one of them."
+    return Table("hans", "Accuracy on HANS, %", tuple(columns), rows, "heuristic", (note,))
+
+
+def _describe_seeds(result: ProfileResult) -> Note:
+    """How far the effects of gold and of the cue that moves most reach over the runs."""
+    strongest = max(CUES, key=lambda cue: result.seeds[cue].mean)
+    gold, cue = result.seeds["gold"], result.seeds[strongest]
+    return Note(
+        f"Over {len(result.models)} runs of one recipe the effect of {SHORT[strongest]} is {_range(cue)} points, and "
+        f"that of gold {_range(gold)}."
+    )
+
+
+def _range(spread: Spread) -> str:
+    return f"{100 * spread.lowest:+.0f} to {100 * spread.highest:+.0f}".replace("-", "−")
 
 
 def _seeds_table(result: ProfileResult) -> Table | None:

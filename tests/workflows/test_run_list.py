@@ -1,0 +1,65 @@
+"""The list of runs below a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import acidtest
+from acidtest.cli.app import main
+from acidtest.core.errors import FileError
+from acidtest.core.run import JOURNAL
+from acidtest.workflows.run_list import UNFINISHED, list_runs
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    suites = [acidtest.generate("cues", n=1)]
+    acidtest.run("baseline:overlap", suites=suites, output=folder / "first", page=False)
+    acidtest.run(
+        "baseline:random", suites="lexical/animals", output=folder / "deep" / "second", name="mine", page=False
+    )
+    (folder / "broken").mkdir()
+    (folder / "broken" / "run.json").write_text('{"schema": 1, "suites": 3}')
+    return folder
+
+
+def test_runs_are_listed_newest_first_with_what_they_showed(folder: Path) -> None:
+    second, first, broken = list_runs(folder)
+    assert (first.model, first.suites, first.pairs) == ("baseline:overlap", ("cues",), 960)
+    assert first.headline.startswith("Its answers follow overlapping words")
+    assert (second.name, second.model, second.suites) == ("mine", "baseline:random", ("lexical/animals",))
+    assert first.finished <= second.finished
+    assert broken.headline.startswith("cannot be read: ")
+
+
+def test_the_command_prints_a_table_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"3 runs in {folder}.")
+    assert "mine" in printed
+    assert "baseline:overlap" in printed
+    assert main(["runs", str(folder), "--json"]) == 0
+    assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == ["mine", "", ""]
+
+
+def test_a_run_that_was_killed_is_said_to_be_unfinished(tmp_path: Path) -> None:
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / JOURNAL).write_bytes(b"")
+    assert [entry.headline for entry in list_runs(tmp_path)] == [UNFINISHED]
+
+
+def test_no_folder_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="there is no such folder"):
+        list_runs(tmp_path / "nowhere")
+
+
+def test_a_notebook_shows_headline_suites_and_page(tmp_path: Path) -> None:
+    finished = acidtest.run("baseline:overlap", suites="lexical/animals", output=tmp_path / "a<b", page=False)
+    shown = finished._repr_html_()
+    assert "lexical/animals" in shown
+    assert "a<b" not in shown
+    assert "a&lt;b" in shown
