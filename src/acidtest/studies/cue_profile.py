@@ -134,7 +134,8 @@ def headline(gold: Estimate, cues: Mapping[str, CueEffect], answers: Mapping[str
             return f"{TOO_FEW}; {moves} ({_bounds(gold)})."
         if gold.low <= NEAR_CHANCE:
             return (
-                f"It is near chance: no listed cue moves its answers by more than {whole_percent(USED)}, and {moves}."
+                f"On these pairs it is near chance: {moves}, and no listed cue moves them by more than "
+                f"{100 * USED:.0f} points."
             )
         return f"No listed cue moves its answers by more than {100 * USED:.0f} points; {moves}."
     named = [f"{SHORT[cue]} (+{100 * cues[cue].effect.value:.0f} points toward {cues[cue].toward})" for cue in used[:3]]
