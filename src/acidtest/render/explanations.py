@@ -25,10 +25,33 @@ METHODS = {
 }
 """Explanations of methods and tests; the first key that occurs in the name of a method applies."""
 
-_CODE = (
-    "The code names the rule that this finding follows. It stays the same from run to run and stands in results.json "
-    "too, so that a program can look for it; report.md in the documentation lists all rules."
-)
+FINDING_CODES = {
+    "A1": "one label is answered to nearly all pairs of the run",
+    "F1": "the premise is never read, as far as answers show",
+    "K1": "near chance on untouched pairs",
+    "K2": "below chance on untouched pairs",
+    "Q1": "a heuristic is used: its cue moves answers toward entailment, with gold and the other cues held fixed",
+    "Q2": "other cues move answers, with gold and the other cues held fixed",
+    "G1": "how far answers follow gold with cues held fixed, against untouched pairs",
+    "R1": "entailments in other words are missed",
+    "H1": "accuracy where HANS's heuristics are right and where they are wrong",
+    "H2": "right whether HANS's heuristics are right or wrong",
+    "B1": "no better than guessing on whole suites",
+    "B2": "one gold label is answered rightly less often than by guessing",
+    "S1": "worse than guessing on a few subcases or categories of a suite",
+    "C1": "no loss when pairs are changed in a way that should not matter",
+    "C2": "a loss when pairs are changed in a way that should not matter",
+    "C3": "too few pairs to rule out a loss when pairs are changed",
+    "C5": "a gain when pairs are changed in a way that should not matter",
+    "U1": "pairs without an answer",
+    "T1": "pairs that were cut to the model's length",
+    "P1": "verdicts that depend on how probabilities are collapsed",
+    "M1": "signs that published pairs were seen in training",
+}
+"""What the rule behind each code of a finding looks at."""
+
+_SEVERITIES = "Severity follows the size of the effect and how sure it is, alike in all suites."
+_SAME_CODE = "The code is the same in results.json and in the documentation, so that programs can look for it."
 
 SIGNATURE_PARTS = {
     "v": "version of the suite; it rises when the suite's pairs change",
@@ -55,8 +78,9 @@ def explain_methods(names: Iterable[str]) -> dict[str, str]:
 
 
 def explain_code(code: str) -> str:
-    """What the code of a finding is for."""
-    return _CODE
+    """What the rule behind a finding's code looks at, and what the code is for."""
+    rule = FINDING_CODES.get(code, "")
+    return f"{code}: {rule}. {_SEVERITIES} {_SAME_CODE}" if rule else _SAME_CODE
 
 
 def explain_signatures(signatures: Iterable[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import groupby
-from math import isfinite
+from math import ceil, isfinite
 
 from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Push, Row, Table
 from acidtest.core.estimate import Estimate
@@ -135,7 +135,12 @@ def _draw_name(drawing: Drawing, name: str, width: float, middle: float) -> None
 
 
 def _draw_axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
+    # Labels need about six letters each; where ticks are closer, only every second or third has one.
+    apart = abs(scale.right - scale.left) / max(len(scale.ticks) - 1, 1)
+    every = max(1, ceil(6 * LETTER / max(apart, 1)))
     for number, tick in enumerate(scale.ticks):
+        if number % every:
+            continue
         anchor = "end" if number == len(scale.ticks) - 1 else "middle" if number or scale.left > 20 else "start"
         drawing.text(scale(tick), drawing.height + 12, scale.label(tick), css="quiet", anchor=anchor)
     drawing.height += 24
@@ -218,7 +223,7 @@ def _draw_effects(drawing: Drawing, chart: Chart, table: Table) -> None:
     """
     columns, narrow = drawn_columns(chart, table), drawing.width < NARROW
     _draw_legend(drawing, _legend_entries(table, columns))
-    room = (21 if narrow else 30) * LETTER
+    room = (25 if narrow else 32) * LETTER
     scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - room)
     zero = scale(0.0)
     for row, _, top, bottom in _draw_row_names(drawing, table, len(columns), _WIDE_LANE):
