@@ -246,3 +246,11 @@ def test_the_picture_of_effects_says_what_is_used_and_toward_which_label() -> No
 def test_every_part_of_a_signature_is_explained() -> None:
     explained = explain_signatures(["hans|v:2|words:fresh|place:end|n:10", "lexical|v:1|most:100"])
     assert list(explained) == ["v:", "words:", "n:", "place:, most:"]
+
+
+def test_an_axis_with_many_ticks_in_little_room_keeps_the_label_of_zero() -> None:
+    far = Push(Estimate(0.6, -0.15, 0.75, 100, 100, "m"))
+    table = Table("effects", "T", (Column("effect", "points"),), (Row("overlap", (far,)),))
+    texts = re.findall(r">([^<]+)</text>", draw(Chart("effects", "effects"), table, width=360))
+    # From −20 to +80 in steps of 20, of which every second has room.
+    assert texts[2:] == ["0", "+40", "+80"]

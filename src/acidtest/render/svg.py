@@ -135,11 +135,12 @@ def _draw_name(drawing: Drawing, name: str, width: float, middle: float) -> None
 
 
 def _draw_axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
-    # Labels need about six letters each; where ticks are closer, only every second or third has one.
+    # Labels need about six letters each; where ticks are closer, only every second or third has one, zero among them.
     apart = abs(scale.right - scale.left) / max(len(scale.ticks) - 1, 1)
     every = max(1, ceil(6 * LETTER / max(apart, 1)))
+    zero = scale.ticks.index(0.0) if 0.0 in scale.ticks else 0
     for number, tick in enumerate(scale.ticks):
-        if number % every:
+        if (number - zero) % every:
             continue
         anchor = "end" if number == len(scale.ticks) - 1 else "middle" if number or scale.left > 20 else "start"
         drawing.text(scale(tick), drawing.height + 12, scale.label(tick), css="quiet", anchor=anchor)
