@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from browsers import started_chromium
 from toys import chromium as chromium
 from toys import toy as toy
 
@@ -62,3 +64,10 @@ def golden() -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real Chromium; one for all tests, because two cannot be driven by turns in one process."""
+    with started_chromium() as browser:
+        yield browser

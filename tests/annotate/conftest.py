@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import threading
 import warnings
@@ -65,16 +64,9 @@ PATIENCE = 60_000
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A browser, or a skip that says there is none."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not program:
-        pytest.skip("no Chromium on this machine: the annotation page was not tried in a browser")
-    playwright = pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
+def chromium(browser: Any) -> Any:
+    """The browser that all tests share."""
+    return browser
 
 
 @dataclass

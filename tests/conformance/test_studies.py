@@ -43,7 +43,7 @@ from acidtest.render.files import write_charts, write_tables
 from acidtest.render.html import render_page
 from acidtest.render.terminal import render
 from acidtest.studies.experiments import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
-from browsers import COLOUR_RULES, find_faults, started_chromium
+from browsers import COLOUR_RULES, find_faults
 
 
 def experiment_input(runs: list[Path], folder: Path) -> dict[str, Any]:
@@ -214,11 +214,10 @@ KEEP_FEW_ALIKE = """() => {
 
 
 @pytest.fixture(scope="module")
-def window() -> Iterator[Any]:
-    with started_chromium() as browser:
-        window = browser.new_page()
-        yield window
-        window.close()
+def window(browser: Any) -> Iterator[Any]:
+    window = browser.new_page()
+    yield window
+    window.close()
 
 
 @pytest.mark.browser

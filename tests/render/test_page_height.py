@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import acidtest
-from browsers import started_chromium
 
 LIMITS = {1280: 6000, 390: 9000}
 """The most pixels a page is high, by the width of the window."""
@@ -25,11 +24,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def window() -> Iterator[Any]:
-    with started_chromium() as browser:
-        window = browser.new_page()
-        yield window
-        window.close()
+def window(browser: Any) -> Iterator[Any]:
+    window = browser.new_page()
+    yield window
+    window.close()
 
 
 @pytest.mark.parametrize("width", LIMITS)

@@ -50,7 +50,7 @@ def test_a_row_counts_for_each_of_its_categories() -> None:
 
 
 def test_terminal_and_page_tell_accuracy_by_category(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["run", "-m", "baseline:overlap", "-s", "taxonomy", "--from", "mine.csv", "-o", "run"]
+    arguments = ["run", "-m", "baseline:overlap", "-s", "taxonomy", "--from", "mine.csv", "-o", "run", "--full"]
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.split()[:1] == ["category"] for line in lines)

@@ -66,14 +66,17 @@ def render(document: Document, width: int, *, full: bool = True) -> Iterator[str
     """The lines of a document with ANSI styles, wrapped to ``width``; folded sections only with ``full``."""
     yield from _paragraph(document.headline or document.title, width, "bold")
     yield ""
-    yield from _parts(document.parts, width, full=full, charts=_charts(document))
+    yield from _parts(document.parts, width, full=full, charts={})
     for signature in dict.fromkeys(document.signatures.values()):
         # Never broken over lines: it is there to be copied.
         yield paint(signature, "dim")
 
 
 def render_screen(document: Document, width: int) -> Iterator[str]:
-    """The lines of a short document with what matters last, where the eye is: signatures, parts, the headline."""
+    """The lines of a short document with what matters last, where the eye is: signatures, parts, the headline.
+
+    Charts are drawn as bars of text beside their tables.
+    """
     for name, signature in document.signatures.items():
         fits = len(name) + _GAP + len(signature) <= width
         # Never broken over lines: it is there to be copied.

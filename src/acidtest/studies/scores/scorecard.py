@@ -14,6 +14,7 @@ from acidtest.core.document import (
     Finding,
     Note,
     Part,
+    Push,
     Reference,
     Row,
     Section,
@@ -141,8 +142,8 @@ def _against_chance(right: Estimate, guess: float) -> str:
 def suites_table(model: ModelScores, *, brief: bool = False) -> Table:
     """One line for each suite of a model, and one for untouched pairs; ``brief`` for a screen: fewer intervals."""
     columns = (
-        Column("accuracy"),
-        Column("control", note="accuracy on the untouched pairs that the suite's pairs were made from"),
+        Column("accuracy", spark=not brief),
+        Column("control", role="control", note="accuracy on the untouched pairs that the suite's pairs were made from"),
         Column("difference", "points"),
         Column("verdict", "text"),
     )
@@ -196,7 +197,7 @@ def _overview_table(models: Mapping[str, ModelScores]) -> Table:
     untouched = [untouched_accuracy(model) for model in models.values()]
     if any(untouched):
         rows.append(Row(UNTOUCHED, tuple(pair[1] if pair else None for pair in untouched), role="control"))
-    columns = tuple(Column(name, model=name) for name in models)
+    columns = tuple(Column(name, model=name, spark=True) for name in models)
     return Table("suites", "Accuracy on every suite, %, with 95 % intervals", columns, tuple(rows), "suite")
 
 
@@ -244,10 +245,23 @@ def _profile_chart() -> Chart:
     return Chart("profile", title="What moves the answers", axis="points", reference=Reference(USED, "used above"))
 
 
+def _pushes_table(models: Mapping[str, ModelScores]) -> Table:
+    """The effects with the label each pushes toward in the same cell, as a page draws them."""
+    table = profile_table(models)
+    profiles = [model.profile for model in models.values() if model.profile]
+    gold, *cues = table.rows
+    rows = [replace(gold, cells=tuple(one.gold_effect for one in profiles), heading="The truth")]
+    for cue, row in zip(CUES, cues, strict=True):
+        pushes = (Push(one.cues[cue].effect, _toward(one, cue)[0], one.cues[cue].used) for one in profiles)
+        rows.append(replace(row, cells=tuple(pushes), heading="Cues, with gold and the other cues held fixed"))
+    notes = ("* " + table.notes[0][:1].lower() + table.notes[0][1:],)
+    return replace(table, columns=table.columns[: len(profiles)], rows=tuple(rows), notes=notes)
+
+
 def _profile_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
     """The table and chart of effects, and what may be claimed of each model."""
-    yield profile_table(models)
-    yield _profile_chart()
+    yield replace(_profile_chart(), mark="effects")
+    yield _pushes_table(models)
     for name, model in models.items():
         if profile := model.profile:
             sentences = claims(profile.gold_effect, profile.cues, profile.interactions)
