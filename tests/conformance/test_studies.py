@@ -235,7 +235,8 @@ def test_everybody_can_read_a_page(name: str, window: Any, study_runs: list[Path
         window.set_viewport_size({"width": width, "height": 900})
         assert window.evaluate("document.documentElement.scrollWidth") <= width
     window.evaluate(KEEP_FEW_ALIKE)
-    window.wait_for_function("!document.querySelector('#examples-browser[hidden]')")
+    if window.locator("#examples-browser").count():
+        window.locator("#examples-browser:not([hidden])").wait_for(state="attached")
     for width in (390, 1280):
         window.set_viewport_size({"width": width, "height": 900})
         for scheme in ("light", "dark"):
