@@ -19,7 +19,7 @@ METHOD = "mean over cells, clustered standard error"
 
 
 @dataclass(frozen=True)
-class Contrast:
+class CellContrast:
     """A weighted sum of row values, with what its interval needs: the effect of a factor, or a mean over cells.
 
     ``rows`` are the numbers of the rows that take part, ``weights`` what each adds to the value. Rows of one ``arm``
@@ -31,7 +31,7 @@ class Contrast:
     arms: Codes
 
     @classmethod
-    def between(cls, on: Flags, cells: Codes, rows: Flags, *, by_size: bool = False) -> Contrast:
+    def between(cls, on: Flags, cells: Codes, rows: Flags, *, by_size: bool = False) -> CellContrast:
         """The difference between the rows with a factor and those without, averaged over cells that have both.
 
         ``by_size`` weighs a cell by the smaller of its two sides; otherwise all cells weigh the same.
@@ -47,18 +47,18 @@ class Contrast:
         return cls(chosen, np.where(side == 1, share, -share), 2 * cell + side)
 
     @classmethod
-    def mean(cls, cells: Codes, rows: Flags) -> Contrast:
+    def mean(cls, cells: Codes, rows: Flags) -> CellContrast:
         """The mean over cells of the rows' values."""
         chosen = np.flatnonzero(rows)
         cell = numbered(cells[chosen])
         counts = np.bincount(cell)
         return cls(chosen, 1 / (counts[cell] * max(len(counts), 1)), cell)
 
-    def sides(self) -> tuple[Contrast, Contrast]:
+    def sides(self) -> tuple[CellContrast, CellContrast]:
         """The means of the two sides: of the rows with the factor, and of those without."""
         having = self.weights > 0
         first, second = (
-            Contrast(self.rows[part], np.abs(self.weights[part]), self.arms[part]) for part in (having, ~having)
+            CellContrast(self.rows[part], np.abs(self.weights[part]), self.arms[part]) for part in (having, ~having)
         )
         return first, second
 
@@ -85,7 +85,7 @@ class Contrast:
 
 
 def contrast_estimate(
-    parts: Sequence[tuple[float, Contrast, Flags]],
+    parts: Sequence[tuple[float, CellContrast, Flags]],
     groups: Codes,
     *,
     tests: int = 1,

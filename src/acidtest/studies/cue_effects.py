@@ -14,7 +14,7 @@ from acidtest.core.draws import mix_bits
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
 from acidtest.core.serialise import KEY
-from acidtest.stats.contrasts import Contrast, contrast_estimate
+from acidtest.stats.contrasts import CellContrast, contrast_estimate
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered
 from acidtest.studies.rows import ScoredRows
@@ -66,7 +66,7 @@ class Interaction:
 
 
 @dataclass(frozen=True)
-class Design:
+class CueDesign:
     """Rows that were asked and answered, from which the effect of a cue is measured within cells."""
 
     labels: tuple[str, ...]
@@ -80,7 +80,7 @@ class Design:
         """The rows that have a cue, and the rows that can show its effect."""
         raise NotImplementedError
 
-    def contrast(self, cue: str, rows: Flags) -> Contrast:
+    def contrast(self, cue: str, rows: Flags) -> CellContrast:
         """Rows with the cue against rows without it, everything else held fixed."""
         raise NotImplementedError
 
@@ -111,7 +111,7 @@ class Design:
         outside: Flags = (self.gold >> label & 1) == 0
         return outside
 
-    def _toward(self, cue: str, label: int, rows: Flags) -> tuple[Contrast, Flags]:
+    def _toward(self, cue: str, label: int, rows: Flags) -> tuple[CellContrast, Flags]:
         """The contrast of a cue among rows whose gold is not ``label``, and whether each row has that answer."""
         return self.contrast(cue, rows & self.is_not_gold(label)), self.answer == label
 
@@ -121,7 +121,7 @@ class Design:
 
 
 @dataclass(frozen=True)
-class CrossedDesign(Design):
+class CrossedDesign(CueDesign):
     """The rows of suite ``cues``: form, cues and hypotheses beside what was answered."""
 
     form: npt.NDArray[np.int8]
@@ -146,15 +146,15 @@ class CrossedDesign(Design):
         )
 
     def sides(self, cue: str) -> tuple[Flags, Flags]:
-        """See ``Design``; a form is compared with the form below it."""
+        """See ``CueDesign``; a form is compared with the form below it."""
         if cue in SWITCHED:
             return self.on[cue], np.ones(len(self.answer), dtype=np.bool_)
         place = FORM_NAMES.index(cue)
         return self.form == place, (self.form == place) | (self.form == place - 1)
 
-    def contrast(self, cue: str, rows: Flags) -> Contrast:
-        """See ``Design``; cells are gold, form and the other cues, and weigh the same."""
-        return Contrast.between(self.sides(cue)[0], self._cells(cue), rows)
+    def contrast(self, cue: str, rows: Flags) -> CellContrast:
+        """See ``CueDesign``; cells are gold, form and the other cues, and weigh the same."""
+        return CellContrast.between(self.sides(cue)[0], self._cells(cue), rows)
 
     @property
     def cells_asked(self) -> int:
@@ -166,7 +166,7 @@ class CrossedDesign(Design):
         cells, everything = self._cells("gold"), np.ones(len(self.answer), dtype=np.bool_)
         share = 1 / len(self.labels)
         parts = [
-            (share, Contrast.between(~self.is_not_gold(label), cells, everything), self.answer == label)
+            (share, CellContrast.between(~self.is_not_gold(label), cells, everything), self.answer == label)
             for label in range(len(self.labels))
         ]
         return contrast_estimate(parts, self.groups, tests=TESTS)
@@ -189,8 +189,8 @@ class CrossedDesign(Design):
             signed = list(zip((1.0, -1.0), *zip(*both, strict=True), strict=True))
             difference = contrast_estimate(signed, self.groups, tests=len(pairs), least=-2)
             if difference.known and abs(difference.value) >= USED and not difference.low <= 0 <= difference.high:
-                each = [contrast_estimate([(1.0, *part)], self.groups, tests=len(pairs)) for part in both]
-                yield Interaction(cue, other, each[0], each[1], difference)
+                effects_apart = [contrast_estimate([(1.0, *part)], self.groups, tests=len(pairs)) for part in both]
+                yield Interaction(cue, other, effects_apart[0], effects_apart[1], difference)
 
     def premise_use(self) -> Estimate:
         """How often the answer to one hypothesis differs between two premises of different gold and the same form."""
@@ -217,7 +217,9 @@ class CrossedDesign(Design):
     def reverse_overlap(self) -> Estimate:
         """How often entailment is answered where it is gold and the premise has not all words of the hypothesis."""
         rows = ~self.is_not_gold(0) & (self.form == 0)
-        return contrast_estimate([(1.0, Contrast.mean(self._cells(), rows), self.answer == 0)], self.groups, least=0)
+        return contrast_estimate(
+            [(1.0, CellContrast.mean(self._cells(), rows), self.answer == 0)], self.groups, least=0
+        )
 
     def hypothesis_alone(self) -> Estimate:
         """How many answers the words of the hypothesis alone predict, learnt on one half for the other."""

@@ -156,13 +156,13 @@ def claims(gold: Estimate, cues: Mapping[str, CueEffect], interactions: tuple[In
     yield gold_claim(gold)
 
 
-def cue_claim(cue: str, found: CueEffect) -> str:
+def cue_claim(cue: str, effect: CueEffect) -> str:
     """What one cue does: “Where all words overlap and gold is not entailment it answers entailment in 99 %, …”."""
     having, lacking = CONDITIONS[cue]
     return (
-        f"Where {having} and gold is not {found.toward} it answers {found.toward} in "
-        f"{whole_percent(found.with_cue.value)}, against {whole_percent(found.without_cue.value)} {lacking}: "
-        f"{points(found.effect)}."
+        f"Where {having} and gold is not {effect.toward} it answers {effect.toward} in "
+        f"{whole_percent(effect.with_cue.value)}, against {whole_percent(effect.without_cue.value)} {lacking}: "
+        f"{points(effect.effect)}."
     )
 
 
@@ -178,15 +178,15 @@ def _bounds(gold: Estimate) -> str:
     return f"{100 * max(gold.low, 0.0):.0f}–{100 * gold.high:.0f}"
 
 
-def interaction_claim(found: Interaction) -> str:
+def interaction_claim(interaction: Interaction) -> str:
     """How the effect of one cue depends on another."""
-    having, lacking = CONDITIONS[found.other]
-    with_other, without = found.with_other.value, found.without_other.value
+    having, lacking = CONDITIONS[interaction.other]
+    with_other, without = interaction.with_other.value, interaction.without_other.value
     if abs(with_other) < USED <= abs(without):
-        return f"That holds only without {SHORT[found.other]}."
+        return f"That holds only without {SHORT[interaction.other]}."
     if abs(without) < USED <= abs(with_other):
-        return f"That holds only with {SHORT[found.other]}."
-    return f"Where {having} it is {points(found.with_other)}, and {lacking} {points(found.without_other)}."
+        return f"That holds only with {SHORT[interaction.other]}."
+    return f"Where {having} it is {points(interaction.with_other)}, and {lacking} {points(interaction.without_other)}."
 
 
 def points(effect: Estimate) -> str:

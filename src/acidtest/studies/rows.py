@@ -128,7 +128,7 @@ class ScoredRows:
         return row_digests
 
     def coded(self, *columns: str | pl.Expr) -> tuple[Codes, pl.DataFrame]:
-        """The indexed of each row's combination of column values, and a frame whose rows the codes index.
+        """The index of each row's combination of column values, and a frame whose rows the codes index.
 
         For columns with few distinct values. Null counts as a value; combinations are in order of first appearance.
         """

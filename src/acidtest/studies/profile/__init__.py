@@ -25,7 +25,7 @@ JOINT_QUANTILE = 2.807
 
 
 @dataclass(frozen=True)
-class Spread:
+class RecipeSpread:
     """The effect of a cue, or of gold, over several runs of one recipe."""
 
     mean: float
@@ -58,7 +58,7 @@ class ProfileResult:
 
     models: Mapping[str, Profile]
     user_cues: tuple[UserCue, ...] = ()
-    seeds: Mapping[str, Spread] = field(default_factory=dict)
+    seeds: Mapping[str, RecipeSpread] = field(default_factory=dict)
     """By cue and ``gold``: the spread over runs, where these are of one recipe."""
     hans: tuple[HansSlice, ...] = ()
     """Accuracy on HANS beside that of models that differ only in their seed."""
@@ -102,7 +102,7 @@ def _hans_slices(runs: Mapping[str, Run]) -> tuple[HansSlice, ...]:
     return tuple(slices)
 
 
-def _spreads(models: Mapping[str, Profile]) -> dict[str, Spread]:
+def _spreads(models: Mapping[str, Profile]) -> dict[str, RecipeSpread]:
     effects = {"gold": [profile.gold_effect for profile in models.values()]}
     effects |= {cue: [profile.cues[cue].effect for profile in models.values()] for cue in CUES}
     spreads = {}
@@ -110,5 +110,5 @@ def _spreads(models: Mapping[str, Profile]) -> dict[str, Spread]:
         values = np.array([estimate.value for estimate in estimates])
         error = float(np.mean([(estimate.high - estimate.low) / 2 / JOINT_QUANTILE for estimate in estimates]))
         deviation = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-        spreads[name] = Spread(float(values.mean()), float(values.min()), float(values.max()), deviation, error)
+        spreads[name] = RecipeSpread(float(values.mean()), float(values.min()), float(values.max()), deviation, error)
     return spreads

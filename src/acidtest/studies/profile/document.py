@@ -18,7 +18,7 @@ from acidtest.core.document import (
 )
 from acidtest.studies.cue_effects import CUES, USED, CueEffect
 from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims
-from acidtest.studies.profile import ProfileResult, Spread
+from acidtest.studies.profile import ProfileResult, RecipeSpread
 from acidtest.studies.profile.toggles import toggle_sections
 
 GOLD = "gold"
@@ -215,7 +215,7 @@ def _describe_seeds(result: ProfileResult) -> Note:
     )
 
 
-def _range(spread: Spread) -> str:
+def _range(spread: RecipeSpread) -> str:
     return f"{100 * spread.lowest:+.0f} to {100 * spread.highest:+.0f}".replace("-", "−")
 
 

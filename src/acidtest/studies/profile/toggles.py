@@ -63,15 +63,15 @@ def _section(cue: str, pairs: pl.DataFrame, runs: Mapping[str, Run]) -> Section:
     misled = [change & ~pl.col(f"{number} correct") for number, change in enumerate(changes)]
     counts = pairs.select(change.sum().alias(name) for name, change in zip(runs, changes, strict=True))
     order = [pl.sum_horizontal(misled), pl.sum_horizontal(changes)]
-    found = pairs.sort(order, descending=True, maintain_order=True)
-    shown = found.unique("group", keep="first", maintain_order=True).head(MOST)
+    sorted_pairs = pairs.sort(order, descending=True, maintain_order=True)
+    shown = sorted_pairs.unique("group", keep="first", maintain_order=True).head(MOST)
     asked = describe_count(pairs.height, "item")
     summary = f"{asked} asked both ways"
     if pairs.height:
-        told = (
+        changed = (
             f"{count:,}{f' ({name})' if len(runs) > 1 else ''}" for name, count in counts.row(0, named=True).items()
         )
-        summary += f"; the answer changes in {', '.join(told)}"
+        summary += f"; the answer changes in {', '.join(changed)}"
     caption = f"{shown.height} of {asked}, first those whose answer changes" if pairs.height else _NONE
     toggles = tuple(Toggle(_pair(row, runs, ""), _pair(row, runs, _LACKING)) for row in shown.iter_rows(named=True))
     part = Toggles(caption, having[:1].upper() + having[1:], lacking[:1].upper() + lacking[1:], toggles)

@@ -13,9 +13,9 @@ import polars as pl
 from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
-from acidtest.stats.contrasts import Contrast
+from acidtest.stats.contrasts import CellContrast
 from acidtest.stats.resampling import Codes, numbered
-from acidtest.studies.cue_effects import CueEffect, Design, deal_halves
+from acidtest.studies.cue_effects import CueDesign, CueEffect, deal_halves
 from acidtest.studies.rows import Flags, score_rows
 from acidtest.text.cues import pair_cues
 
@@ -56,19 +56,19 @@ def load_cue(spec: str) -> CueFunction:
 
 
 @dataclass(frozen=True)
-class MatchedDesign(Design):
+class MatchedDesign(CueDesign):
     """All pairs of a run, some of which have the user's cue; cells are suite, gold and listed cues."""
 
     on: Flags
     cells: Codes
 
     def sides(self, cue: str) -> tuple[Flags, Flags]:
-        """See ``Design``: every row can show the effect."""
+        """See ``CueDesign``: every row can show the effect."""
         return self.on, np.ones(len(self.on), dtype=np.bool_)
 
-    def contrast(self, cue: str, rows: Flags) -> Contrast:
-        """See ``Design``; a cell weighs as much as the smaller of its sides, because it was not made for this."""
-        return Contrast.between(self.on, self.cells, rows, by_size=True)
+    def contrast(self, cue: str, rows: Flags) -> CellContrast:
+        """See ``CueDesign``; a cell weighs as much as the smaller of its sides, because it was not made for this."""
+        return CellContrast.between(self.on, self.cells, rows, by_size=True)
 
 
 def _matched_effect(spec: str, function: CueFunction, run: Run) -> CueEffect:

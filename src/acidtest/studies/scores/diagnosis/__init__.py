@@ -50,10 +50,10 @@ def findings(
         return by_severity([cues.premise_finding(profile, untouched), *problems])
     if untouched and (untouched.near_chance or untouched.below_chance):
         return by_severity([_no_skill(untouched, profile), *problems])
-    told = [*problems, *_facts(suites, profile, untouched, seen)]
+    facts = [*problems, *_facts(suites, profile, untouched, seen)]
     if untouched and not untouched.above_chance:
-        told = [finding for finding in told if finding.severity != "good"]
-    return by_severity(told)
+        facts = [finding for finding in facts if finding.severity != "good"]
+    return by_severity(facts)
 
 
 def _facts(
@@ -78,8 +78,8 @@ def _facts(
     rest = {name: result for name, result in rest.items() if name not in low}
     at_chance = list(of_suites.chance_findings(rest, untouched))
     yield from at_chance
-    told = {name for finding in at_chance for name in finding.suites}
-    yield from of_suites.part_findings({name: result for name, result in rest.items() if name not in told})
+    mentioned = {name for finding in at_chance for name in finding.suites}
+    yield from of_suites.part_findings({name: result for name, result in rest.items() if name not in mentioned})
     yield from of_suites.label_findings(untouched, [name for name, result in suites.items() if result.vs_control])
     yield from of_suites.control_findings(suites)
     yield from of_suites.collapse_findings(suites)

@@ -105,8 +105,8 @@ def control_findings(suites: Suites) -> Iterator[Finding]:
         text = f"gains {_points(gained[names[0]].difference, names)} when {_describe_changes(names)}"
         evidence = tuple(_describe_test(name, gained[name], suites[name]) for name in names)
         yield Finding("C5", "info", text, names[0], evidence, {}, tuple(names), gained[names[0]].difference.value)
-    told = {_change(name) for name in (*lost, *gained)}
-    rest = {name: test for name, test in known.items() if _change(name) not in told}
+    changes = {_change(name) for name in (*lost, *gained)}
+    rest = {name: test for name, test in known.items() if _change(name) not in changes}
     # Without accuracy to lose, no loss could be seen; losses and gains may cancel out over the steps of a ladder.
     fit = [name for name, test in rest.items() if test.control.low > suite_chance(suites[name])]
     steady = [name for name in fit if rest[name].difference.low > -SMALL and not _is_ladder(suites[name])]
