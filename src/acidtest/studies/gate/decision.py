@@ -1,0 +1,338 @@
+"""Which checks pass, which fail and which are undecided, and what follows for the candidate."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from acidtest.core.errors import UnknownNameError
+from acidtest.core.estimate import Estimate
+from acidtest.stats import contrasts
+from acidtest.stats.intervals import clopper_pearson
+from acidtest.stats.noninferiority import (
+    POWER,
+    effective_rows,
+    is_below,
+    loss_interval,
+    p_above,
+    pairs_needed,
+    rate_p_above,
+    rate_p_below,
+)
+from acidtest.stats.significance import adjusted
+from acidtest.studies.cue_effects import TESTS
+from acidtest.studies.cue_profile import CUE_SUITE, measure_profile
+from acidtest.studies.gate.pairing import GateInput, PairedSuites, SliceRows, all_slices, subcase_factors
+from acidtest.studies.gate.policy import (
+    LEAST_GROUPS,
+    LEAST_MARGIN,
+    LEAST_ROWS,
+    FloorRule,
+    GatePolicy,
+    SliceRule,
+    default_margin,
+    matches,
+)
+from acidtest.studies.gate.result import CheckKind, GateCheck, GateState, GateTier
+
+_EMPTY = Estimate(math.nan, note="no rows")
+_METHOD = "Clopper–Pearson on effective rows"
+
+
+@dataclass(frozen=True)
+class PlannedLoss:
+    """A slice to check, what it decides and how much it may lose."""
+
+    rows: SliceRows
+    tier: GateTier
+    margin: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A check before the correction over all checks that may fail: ``passes`` is whether it is shown to be good."""
+
+    check: GateCheck
+    passes: bool
+
+
+def slices_of(pairing: PairedSuites) -> list[SliceRows]:
+    """All slices of all suites that are compared."""
+    return [rows for suite in pairing.suites for rows in all_slices(suite)]
+
+
+def planned_losses(policy: GatePolicy, slices: Sequence[SliceRows]) -> Iterator[PlannedLoss]:
+    """The slices that a policy checks for losses."""
+    for rows in slices:
+        if not policy.slices:
+            yield from _default_plan(policy, rows)
+            continue
+        rule = next((rule for rule in policy.slices if matches(rule.match, rows.name)), None)
+        if rule:
+            points = policy.defaults.margin if rule.margin is None else rule.margin
+            tier = GateTier(rule.tier)
+            by_size = LEAST_MARGIN if tier is GateTier.FAIL_ONLY else float(default_margin(rows.effective))
+            yield PlannedLoss(rows, tier, by_size if points is None else points / 100)
+
+
+def _default_plan(policy: GatePolicy, rows: SliceRows) -> Iterator[PlannedLoss]:
+    """Suite × label is required if it is large enough, and fail-only otherwise, as subcases and categories are."""
+    points = policy.defaults.margin
+    least = LEAST_MARGIN if points is None else points / 100
+    card = rows.suite.card
+    if rows.factor == "label" and (policy.every_label or rows.effective >= LEAST_ROWS):
+        margin = float(default_margin(rows.effective)) if points is None else least
+        yield PlannedLoss(rows, GateTier.REQUIRED, margin)
+        return
+    factors = ("label", *(subcase_factors(card) if card else ()))
+    if rows.factor in factors and rows.group_count >= LEAST_GROUPS:
+        yield PlannedLoss(rows, GateTier.FAIL_ONLY, least)
+
+
+def measure_loss(planned: PlannedLoss, confidence: float) -> Measured:
+    """Baseline against candidate on the rows of one slice."""
+    rows, margin = planned.rows, planned.margin
+    counts, effective = rows.counts, rows.effective
+    scaled = counts.scaled(effective)
+    interval = loss_interval(scaled, confidence=confidence)
+    n, groups = int(counts.rows), rows.group_count
+    loss = Estimate(counts.loss, interval.low, interval.high, n, groups, f"{interval.method}, on effective rows")
+    needed = pairs_needed(counts.discordance, margin, confidence=confidence)
+    # As many rows in groups as are worth so many independent ones.
+    in_groups = None if needed is None else math.ceil(needed * n / effective)
+    return Measured(
+        GateCheck(
+            name=rows.name,
+            kind=CheckKind.LOSS,
+            tier=planned.tier,
+            state=GateState.UNDECIDED,
+            margin=margin,
+            baseline=_accuracy(rows, rows.suite.before),
+            candidate=_accuracy(rows, rows.suite.after),
+            loss=loss,
+            p=p_above(scaled, margin),
+            p_adjusted=None,
+            rows=n,
+            groups=groups,
+            effective_rows=effective,
+            newly_wrong=int(counts.newly_wrong),
+            newly_right=int(counts.newly_right),
+            pairs_needed=in_groups,
+            reason="",
+        ),
+        is_below(scaled, margin, confidence=confidence),
+    )
+
+
+def _accuracy(rows: SliceRows, correct: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Estimate:
+    values = correct[rows.rows]
+    effective, share = effective_rows(values, rows.groups), float(values.mean())
+    interval = clopper_pearson(share * effective, effective)
+    return Estimate(share, interval.low, interval.high, len(values), rows.group_count, _METHOD)
+
+
+def measure_floor(rule: FloorRule, rows: SliceRows, confidence: float) -> Measured:
+    """The candidate's accuracy on a slice against the least that a policy allows."""
+    floor, accuracy = rule.at_least / 100, _accuracy(rows, rows.suite.after)
+    effective = effective_rows(rows.suite.after[rows.rows], rows.groups)
+    right = accuracy.value * effective
+    check = GateCheck(
+        name=rows.name,
+        kind=CheckKind.FLOOR,
+        tier=GateTier(rule.tier),
+        state=GateState.UNDECIDED,
+        margin=floor,
+        baseline=None,
+        candidate=accuracy,
+        loss=None,
+        p=rate_p_below(right, effective, floor),
+        p_adjusted=None,
+        rows=accuracy.n,
+        groups=accuracy.groups,
+        effective_rows=effective,
+        newly_wrong=0,
+        newly_right=0,
+        pairs_needed=_rows_for_floor(accuracy.value, floor, confidence, accuracy.n / effective),
+        reason="",
+    )
+    return Measured(check, rate_p_above(right, effective, floor) <= 1 - confidence)
+
+
+def _rows_for_floor(share: float, floor: float, confidence: float, design: float) -> int | None:
+    """Rows that would show an accuracy to lie above a floor, if it is as observed; None if it lies below."""
+    from scipy.special import ndtri
+
+    if share <= floor:
+        return None
+    reach = float(ndtri(confidence)) * math.sqrt(floor * (1 - floor)) + float(ndtri(POWER)) * math.sqrt(
+        share * (1 - share)
+    )
+    return math.ceil(design * (reach / (share - floor)) ** 2)
+
+
+def measure_floors(policy: GatePolicy, slices: Sequence[SliceRows]) -> Iterator[Measured]:
+    """Every floor of a policy on every slice that matches; a rule that matches none fails."""
+    for rule in policy.floors:
+        chosen = [rows for rows in slices if matches(rule.match, rows.name)]
+        for rows in chosen:
+            yield measure_floor(rule, rows, policy.defaults.confidence)
+        if not chosen:
+            yield unmatched(rule, CheckKind.FLOOR, rule.at_least, slices)
+
+
+def unmatched(rule: SliceRule | FloorRule, kind: CheckKind, bound: float, slices: Sequence[SliceRows]) -> Measured:
+    """The check of a rule that matches no slice, which fails: what is not checked is not good.
+
+    The reason suggests a slice whose name is like that of the rule; the bound is in points or per cent.
+    """
+    pattern, tier, margin = rule.match, GateTier(rule.tier), bound / 100
+    near = difflib.get_close_matches(pattern, [rows.name for rows in slices], n=1, cutoff=0.7)
+    reason = "matches no slice that both sides have" + (f"; did you mean {near[0]!r}?" if near else "")
+    check = _check_without_rows(pattern, kind, tier, margin, Estimate(math.nan, note=reason), reason)
+    return Measured(replace(check, state=GateState.FAIL), passes=False)
+
+
+def missing_suites(policy: GatePolicy, pairing: PairedSuites) -> Iterator[Measured]:
+    """A required check, undecided, for every suite of the baseline that the default policy cannot compare."""
+    if policy.slices:
+        return
+    margin = LEAST_MARGIN if policy.defaults.margin is None else policy.defaults.margin / 100
+    for name, reason in pairing.missing.items():
+        nothing = Estimate(math.nan, note=reason)
+        check = _check_without_rows(name, CheckKind.LOSS, GateTier.REQUIRED, margin, nothing, reason)
+        yield Measured(check, passes=False)
+
+
+def _check_without_rows(
+    name: str, kind: CheckKind, tier: GateTier, margin: float, candidate: Estimate, reason: str
+) -> GateCheck:
+    return GateCheck(
+        name=name,
+        kind=kind,
+        tier=tier,
+        state=GateState.UNDECIDED,
+        margin=margin,
+        baseline=None,
+        candidate=candidate,
+        loss=None,
+        p=None,
+        p_adjusted=None,
+        rows=candidate.n,
+        groups=candidate.groups,
+        effective_rows=float(candidate.groups),
+        newly_wrong=0,
+        newly_right=0,
+        pairs_needed=None,
+        reason=reason,
+    )
+
+
+def measure_cues(policy: GatePolicy, candidate: GateInput) -> Iterator[Measured]:
+    """Every limit on a cue; it passes by the interval of the effect, which holds for all cues of a profile together."""
+    if not policy.cues:
+        return
+    run = candidate.run
+    profile = measure_profile(run) if run and CUE_SUITE.names_in(run) else None
+    for rule in policy.cues:
+        limit, tier = rule.at_most / 100, GateTier(rule.tier)
+        missing = "the candidate was not asked suite cues" if run else "a baseline file has no cue effects"
+        effect = profile.cues[rule.cue].effect if profile else Estimate(math.nan, note=missing)
+        reason = "" if effect.known else effect.note
+        check = _check_without_rows(f"cues:{rule.cue}", CheckKind.CUE, tier, limit, effect, reason)
+        p = contrasts.p_above(effect, limit, tests=TESTS) if effect.known else None
+        yield Measured(replace(check, p=p), effect.known and effect.high <= limit)
+
+
+def decide(measured: Sequence[Sequence[Measured]], confidence: float) -> list[list[GateCheck]]:
+    """The checks of every comparison with their states; failing is corrected over all of them (Holm).
+
+    Advisory checks are a family of their own.
+    """
+    flat = [(number, one) for number, part in enumerate(measured) for one in part]
+    checks: list[list[GateCheck]] = [[] for _ in measured]
+    advisory = [one.check.tier is GateTier.ADVISORY for _, one in flat]
+    corrected = np.full(len(flat), math.nan)
+    for family in (True, False):
+        places = [place for place, shown in enumerate(advisory) if shown is family]
+        corrected[places] = adjusted([flat[place][1].check.p for place in places])
+    for (number, one), p_adjusted in zip(flat, corrected, strict=True):
+        checks[number].append(_decided(one, float(p_adjusted), 1 - confidence))
+    return checks
+
+
+def _decided(measured: Measured, p_adjusted: float, alpha: float) -> GateCheck:
+    check = measured.check
+    state = check.state
+    if p_adjusted <= alpha:
+        state = GateState.FAIL
+    elif measured.passes and state is GateState.UNDECIDED:
+        state = GateState.PASS
+    needed = check.pairs_needed if state is GateState.UNDECIDED else None
+    known = None if math.isnan(p_adjusted) else p_adjusted
+    check = replace(check, state=state, p_adjusted=known, pairs_needed=needed)
+    return replace(check, reason=check.reason or describe_check(check))
+
+
+def comparison_state(checks: Sequence[GateCheck], undecided: str) -> GateState:
+    """What the checks of a comparison amount to: no checks fail, and without a required one nothing is decided."""
+    required = [check for check in checks if check.tier is GateTier.REQUIRED]
+    if not checks or any(check.state is GateState.FAIL and check.tier is not GateTier.ADVISORY for check in checks):
+        return GateState.FAIL
+    if required and all(check.state is GateState.PASS for check in required):
+        return GateState.PASS
+    return GateState(undecided)
+
+
+def require_slices(names: Sequence[str], slices: Sequence[SliceRows]) -> None:
+    """Raise when a slice that was named on the command line is not there."""
+    known = [rows.name for rows in slices]
+    for name in names:
+        if not any(matches(name, other) for other in known):
+            raise UnknownNameError("slice", name, known)
+
+
+def describe_check(check: GateCheck) -> str:
+    """What was shown on a slice, in a sentence."""
+    if check.kind is CheckKind.CUE:
+        bounds = f"{points(check.candidate.low)} to {points(check.candidate.high)}"
+        words = {GateState.PASS: "is", GateState.FAIL: "is not", GateState.UNDECIDED: "is not shown to be"}
+        return (
+            f"moves {points(check.candidate.value)} points of answers ({bounds}), which {words[check.state]} at most "
+            f"{points(check.margin)}"
+        )
+    if check.kind is CheckKind.FLOOR:
+        words = {
+            GateState.PASS: "shown to be",
+            GateState.FAIL: "shown not to be",
+            GateState.UNDECIDED: "not shown to be",
+        }
+        return (
+            f"{points(check.candidate.value)} % right, {words[check.state]} at least {points(check.margin)} %"
+            f"{_describe_needed(check, 'if the accuracy is as it seems')}"
+        )
+    loss = check.loss or _EMPTY
+    lost = f"lost {points(loss.value)} points" if loss.value >= 0 else f"gained {points(-loss.value)} points"
+    interval = f"({points(loss.low)} to {points(loss.high)})"
+    words = {
+        GateState.PASS: f"shown to lose less than {points(check.margin)}",
+        GateState.FAIL: f"shown to lose more than {points(check.margin)}",
+        GateState.UNDECIDED: f"neither shown to lose less than {points(check.margin)} nor more",
+    }
+    return f"{lost} {interval}: {words[check.state]}{_describe_needed(check, 'if nothing is lost')}"
+
+
+def _describe_needed(check: GateCheck, condition: str) -> str:
+    if check.pairs_needed is None:
+        return ""
+    if check.pairs_needed <= check.rows:
+        return f"; {check.rows:,} pairs usually decide it {condition}"
+    return f"; about {check.pairs_needed:,} pairs would decide it {condition}"
+
+
+def points(share: float) -> str:
+    """A share as points or per cent, with one decimal."""
+    return f"{100 * share:.1f}".replace("-", "−")

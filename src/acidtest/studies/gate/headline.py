@@ -1,0 +1,94 @@
+"""The sentences a gate opens with: what was decided and by which slices, and what it does not rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from acidtest.core.errors import list_some
+from acidtest.core.suite import CONTROL
+from acidtest.studies.gate.decision import points
+from acidtest.studies.gate.pairing import PairedSuites
+from acidtest.studies.gate.policy import LEAST_ROWS, GatePolicy
+from acidtest.studies.gate.result import CheckKind, GateCheck, GateComparison, GateState, GateTier
+
+_VERDICTS = {GateState.PASS: "Pass", GateState.FAIL: "Fail", GateState.UNDECIDED: "Undecided"}
+_MOST_SUITES = 3
+"""Suites that a sentence names."""
+
+
+def describe_decision(comparison: GateComparison, pairing: PairedSuites, policy: GatePolicy) -> str:
+    """What was decided and why, then what failed without deciding anything and what was compared in part only."""
+    sentences = [_describe_state(comparison, policy)]
+    if comparison.state is GateState.FAIL and (missing := [check for check in comparison.checks if check.is_missing]):
+        sentences.append(_describe_missing(missing))
+    sentences += [*_describe_advice(comparison.checks), *_describe_partial(pairing)]
+    return " ".join(sentences)
+
+
+def _describe_state(comparison: GateComparison, policy: GatePolicy) -> str:
+    checks, verdict = comparison.checks, _VERDICTS[comparison.state]
+    failing = [check for check in checks if check.state is GateState.FAIL and check.tier is not GateTier.ADVISORY]
+    required = [check for check in checks if check.tier is GateTier.REQUIRED]
+    tolerated = " The policy lets undecided pass." if comparison.state is GateState.PASS else ""
+    if not checks:
+        return "Fail: the policy matches no slice."
+    if failing:
+        more = f", and {len(failing) - 1} more failed" if len(failing) > 1 else ""
+        return f"Fail: {_sentence(f'{failing[0].name} {failing[0].reason}{more}')}"
+    if not required:
+        if policy.slices:
+            return f"{verdict}: the policy requires no slice, so that nothing is decided.{tolerated}"
+        reason = f"none has {LEAST_ROWS} effective rows"
+        return f"{verdict}: no slice is required ({reason}); ask more pairs, or set a margin for all.{tolerated}"
+    if all(check.state is GateState.PASS for check in required):
+        return f"Pass: {_describe_required(required)}."
+    undecided = [check for check in required if check.state is GateState.UNDECIDED]
+    missing = [check for check in undecided if check.is_missing]
+    others = [check for check in undecided if not check.is_missing]
+    reasons = [_describe_missing(missing)] if missing else []
+    reasons += [_describe_undecided(others, len(required))] if others else []
+    return f"{verdict}: {' '.join(reasons)}{tolerated}"
+
+
+def _sentence(text: str) -> str:
+    """The text with a full stop, unless it ends in a question."""
+    return text if text.endswith("?") else f"{text}."
+
+
+def _describe_missing(missing: Sequence[GateCheck]) -> str:
+    """``hans and cues have no row in common: same suites, limit and seed?``; suites before their controls."""
+    names = sorted((check.name for check in missing), key=lambda name: name.endswith(CONTROL))
+    if len(names) > _MOST_SUITES:
+        return f"{list_some(names, _MOST_SUITES)} have no row in common: same suites, limit and seed?"
+    verb = "have" if len(names) > 1 else "has"
+    return f"{' and '.join(names)} {verb} no row in common: same suites, limit and seed?"
+
+
+def _describe_undecided(undecided: Sequence[GateCheck], required: int) -> str:
+    names = list_some([check.name for check in undecided], 2)
+    most = max((check.pairs_needed or 0 for check in undecided), default=0)
+    needed = f"; up to {most:,} pairs a slice would decide them" if most else ""
+    return f"{len(undecided)} of {required} required checks are not decided: {names}{needed}."
+
+
+def _describe_required(required: Sequence[GateCheck]) -> str:
+    margins = sorted({check.margin for check in required if check.kind is CheckKind.LOSS})
+    if not margins:
+        return f"all {len(required)} required checks are good"
+    span = points(margins[0]) if len(margins) == 1 else f"{points(margins[0])} to {points(margins[-1])}"
+    return f"on all {len(required)} required slices the candidate is shown to lose less than the margin ({span} points)"
+
+
+def _describe_advice(checks: Sequence[GateCheck]) -> Iterator[str]:
+    """What fails but is only advised."""
+    failing = [check for check in checks if check.state is GateState.FAIL and check.tier is GateTier.ADVISORY]
+    if failing:
+        more = f", and {len(failing) - 1} more advisory checks fail" if len(failing) > 1 else ""
+        yield f"Advisory, but failing: {_sentence(f'{failing[0].name} {failing[0].reason}{more}')}"
+
+
+def _describe_partial(pairing: PairedSuites) -> Iterator[str]:
+    """How many rows are compared of suites that the two sides share in part."""
+    shares = [f"{suite.name} {suite.common:,} of {suite.baseline_rows:,}" for suite in pairing.partial]
+    if shares:
+        yield f"Rows of the baseline compared: {list_some(shares, _MOST_SUITES)}."

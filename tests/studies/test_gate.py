@@ -1,0 +1,443 @@
+"""The gate: which rows are paired, what each slice decides, and what follows, on runs whose losses are planted."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.study import STUDIES
+from acidtest.core.suite import Card
+from acidtest.io.baselines import read_baseline_file, write_baseline_file
+from acidtest.render.terminal import render
+from acidtest.studies.gate.pairing import baseline_of, gate_input, pair_sides
+from acidtest.studies.gate.policy import CueRule, FloorRule, GatePolicy, PolicyDefaults, SliceRule, default_margin
+from acidtest.studies.gate.result import CheckKind, GateState, GateTier
+
+gate = STUDIES["gate"].compute
+LABELS = ("entailment", "non-entailment")
+
+
+def make_run(right, *, model="release", subcase=None, groups=None, suite="toy", version=1, seed=0, **settings):
+    """A run on pairs of two labels in turn, right where flagged; subcases are of twenty rows unless given."""
+    right = np.asarray(right, dtype=bool)
+    n = len(right)
+    label = np.array(LABELS)[np.arange(n) % 2]
+    entails = (label == "entailment") == right
+    frame = pl.DataFrame(
+        {
+            "suite": [suite] * n,
+            "id": [f"{suite}-{number}" for number in range(n)],
+            "premise": [f"Premise {number}." for number in range(n)],
+            "hypothesis": [f"Hypothesis {number}." for number in range(n)],
+            "label": label,
+            "group": [str(group) for group in (np.arange(n) if groups is None else groups)],
+            "subcase": [str(part) for part in (np.arange(n) // 20 if subcase is None else subcase)],
+            "p_entailment": np.where(entails, 0.9, 0.1),
+            "p_neutral": np.where(entails, 0.05, 0.8),
+            "p_contradiction": np.where(entails, 0.05, 0.1),
+            "answer": np.where(entails, "entailment", "neutral"),
+            "correct": right,
+        }
+    )
+    card = Card(suite, version=version, seed=seed, columns={"subcase": "factor"}, strata=("subcase",), rows=n)
+    return Run(Header(ModelFacts(f"python:{model}", model), {suite: card}, {"limit": None, **settings}), frame)
+
+
+def two_suites(run, other):
+    """One run on the suites of two."""
+    frame = pl.concat([run.predictions, other.predictions])
+    return Run(replace(run.header, suites={**run.header.suites, **other.header.suites}), frame)
+
+
+def wrong_at(n, places):
+    """All right but at some places."""
+    right = np.ones(n, dtype=bool)
+    right[np.asarray(places, dtype=int)] = False
+    return right
+
+
+def checks_of(result, number=0):
+    return {check.name: check for check in result.comparisons[number].checks}
+
+
+def test_an_unchanged_model_passes_and_the_margin_is_printed():
+    run = make_run(wrong_at(1000, range(100)))
+    result = gate(run, run)
+    assert result.state is GateState.PASS
+    check = checks_of(result)["toy:label=entailment"]
+    assert (check.tier, check.rows, check.effective_rows) == (GateTier.REQUIRED, 500, 500)
+    # max(2, 92/√500) = 4.11 points.
+    assert check.margin == pytest.approx(0.92 / math.sqrt(500))
+    assert "shown to lose less than the margin (4.1 points)" in result.headline
+    text = "\n".join(render(STUDIES["gate"].document(result), 100, full=False))
+    assert "4.1" in text.split("toy:label=entailment")[1].splitlines()[0]
+
+
+def test_the_default_margin_is_the_documented_one():
+    # 2.4 points for 1,500 rows of HANS by label, 5.6 for 272 rows, never below 2.
+    assert [round(100 * float(default_margin(n)), 1) for n in (1500, 272, 15_000)] == [2.4, 5.6, 2.0]
+
+
+def test_ten_agreeing_pairs_are_undecided_and_say_how_many_would_decide():
+    run = make_run(np.ones(10))
+    result = gate(run, run, policy=GatePolicy().with_margin(2))
+    assert result.state is GateState.UNDECIDED
+    check = checks_of(result)["toy:label=entailment"]
+    assert check.tier is GateTier.REQUIRED
+    assert check.pairs_needed == 149
+    assert "about 149 pairs would decide it if nothing is lost" in check.reason
+
+
+def test_runs_too_small_for_any_required_slice_are_undecided():
+    run = make_run(np.ones(200))
+    result = gate(run, run)
+    assert result.state is GateState.UNDECIDED
+    assert "no slice is required" in result.headline
+    assert all(check.tier is GateTier.FAIL_ONLY for check in checks_of(result).values())
+
+
+def test_a_loss_in_one_subcase_fails_though_every_label_passes():
+    subcase = np.arange(3000) // 100
+    # Twenty points of the first subcase are lost, and as many rows are won elsewhere.
+    before = wrong_at(3000, range(1000, 1020))
+    after = wrong_at(3000, range(20))
+    result = gate(make_run(before, subcase=subcase), make_run(after, model="candidate", subcase=subcase))
+    checks = checks_of(result)
+    assert result.state is GateState.FAIL
+    assert result.headline.startswith("Fail: toy:subcase=0 lost 20.0 points")
+    assert checks["toy:label=entailment"].state is GateState.PASS
+    assert checks["toy:subcase=0"].tier is GateTier.FAIL_ONLY
+    assert [check.name for check in result.comparisons[0].checks if check.state is GateState.FAIL] == ["toy:subcase=0"]
+    assert checks["toy:subcase=0"].p_adjusted <= 0.05
+    # 30 subcases and two labels may fail.
+    assert checks["toy:subcase=0"].p_adjusted == pytest.approx(32 * checks["toy:subcase=0"].p)
+
+
+def test_subcases_never_keep_a_model_from_passing():
+    before, after = wrong_at(3000, []), wrong_at(3000, [3, 7])
+    subcase = np.arange(3000) // 100
+    result = gate(make_run(before, subcase=subcase), make_run(after, subcase=subcase))
+    assert result.state is GateState.PASS
+    assert checks_of(result)["toy:subcase=0"].state is GateState.UNDECIDED
+
+
+def test_subcases_of_few_groups_are_not_tested():
+    run = make_run(np.ones(400), subcase=np.arange(400) // 10)
+    assert not [name for name in checks_of(gate(run, run)) if "subcase" in name]
+
+
+def test_with_a_margin_every_label_is_required_whatever_its_size():
+    run = make_run(np.ones(60))
+    checks = checks_of(gate(run, run, policy=GatePolicy().with_margin(10)))
+    assert {checks[f"toy:label={label}"].tier for label in LABELS} == {GateTier.REQUIRED}
+    assert checks["toy:label=entailment"].margin == pytest.approx(0.1)
+    assert checks["toy:subcase=0"].margin == pytest.approx(0.1)
+
+
+def test_named_slices_are_the_only_ones_and_required():
+    run = make_run(np.ones(2000))
+    result = gate(run, run, slices=("toy", "toy:subcase=*1"))
+    assert {check.tier for check in checks_of(result).values()} == {GateTier.REQUIRED}
+    assert set(checks_of(result)) == {"toy", *(f"toy:subcase={number}" for number in range(1, 100, 10))}
+
+
+def test_a_named_slice_that_is_not_there_is_a_mistake():
+    run = make_run(np.ones(40))
+    with pytest.raises(UnknownNameError, match="no slice called 'toy:subcases=1'; did you mean 'toy:subcase=1'"):
+        gate(run, run, slices=("toy:subcases=1",))
+
+
+def test_groups_lower_the_number_of_effective_rows():
+    groups = np.arange(1000) // 10
+    run = make_run(np.ones(1000), groups=groups)
+    check = checks_of(gate(run, run))["toy:label=entailment"]
+    assert check.groups == 100
+    assert check.effective_rows == pytest.approx(100)
+
+
+def test_abstentions_count_as_wrong():
+    run = make_run(np.ones(400))
+    silent = pl.when(pl.col("id").str.ends_with("7"))
+    answers = [silent.then(math.nan).otherwise(pl.col(f"p_{name}")).alias(f"p_{name}") for name in PROBABILITIES]
+    quiet = Run(run.header, run.predictions.with_columns(*answers))
+    check = checks_of(gate(run, quiet))["toy:label=non-entailment"]
+    # Ids that end in 7 are odd, and odd rows are not entailed: 40 of 200.
+    assert check.loss.value == pytest.approx(0.2)
+
+
+PROBABILITIES = ("entailment", "neutral", "contradiction")
+
+
+def test_rows_of_another_pair_under_the_same_id_are_not_compared_and_it_is_said():
+    run = make_run(np.ones(400))
+    other = run.predictions.with_columns(
+        premise=pl.when(pl.col("id") == "toy-5").then(pl.lit("Another.")).otherwise("premise")
+    )
+    result = gate(run, Run(run.header, other))
+    assert "1 rows of the baseline and 1 of the candidate" in result.comparisons[0].notes[0]
+    assert checks_of(result)["toy:label=non-entailment"].rows == 199
+
+
+def test_other_versions_seeds_and_suites_are_not_compared_and_it_is_said():
+    run, other = make_run(np.ones(400)), make_run(np.ones(400), suite="more")
+    newer = make_run(np.ones(400), suite="more", version=2)
+    result = gate(two_suites(run, other), two_suites(run, newer))
+    assert result.comparisons[0].notes == (
+        "more: version 1 and version 2 of the suite are not compared; ask the baseline's model again",
+    )
+    alone = gate(two_suites(run, other), run)
+    assert alone.comparisons[0].notes == ("only the baseline has more: not compared",)
+    with pytest.raises(AcidtestError, match="share no row to compare: only the baseline has toy"):
+        gate(run, other)
+
+
+def test_runs_of_different_collapse_are_refused():
+    run = make_run(np.ones(40))
+    with pytest.raises(AcidtestError, match="different --collapse: release with argmax, release with sum"):
+        gate(run, make_run(np.ones(40), collapse="sum"))
+
+
+def test_controls_with_the_same_rows_are_compared_once():
+    run, one, two = (make_run(np.ones(400), suite=name) for name in ("a", "a#control", "b#control"))
+    same = two.predictions.with_columns(pl.col("id").str.replace("b#control", "a#control"))
+    both = two_suites(two_suites(run, one), Run(two.header, same))
+    assert [suite.name for suite in pair_sides(gate_input(both), gate_input(both)).suites] == ["a", "a#control"]
+
+
+def test_rows_that_accept_every_answer_decide_nothing():
+    run = make_run(np.ones(800))
+    open_ended = run.predictions.with_columns(
+        pl.when(pl.col("label") == "entailment").then(pl.lit("any")).otherwise("label").alias("label")
+    )
+    (suite,) = pair_sides(*2 * (gate_input(Run(run.header, open_ended)),)).suites
+    assert len(suite.after) == 400
+    nothing = Run(run.header, open_ended.with_columns(label=pl.lit("any")))
+    with pytest.raises(AcidtestError, match="toy: every answer counts as right, so that nothing is compared"):
+        pair_sides(gate_input(nothing), gate_input(nothing))
+
+
+def test_an_anchor_catches_losses_that_add_up():
+    anchor = make_run(wrong_at(3000, []), model="first")
+    last = make_run(wrong_at(3000, range(0, 100, 2)), model="last")
+    candidate = make_run(wrong_at(3000, range(0, 180, 2)), model="candidate")
+    assert gate(last, candidate, policy=GatePolicy().with_margin(4)).state is GateState.PASS
+    result = gate(last, candidate, policy=GatePolicy().with_margin(4), anchor=anchor)
+    assert [comparison.state for comparison in result.comparisons] == [GateState.PASS, GateState.FAIL]
+    assert result.state is GateState.FAIL
+    assert "Against first, the anchor." in result.headline
+
+
+def test_failing_is_corrected_over_both_comparisons():
+    one, two = make_run(np.ones(600)), make_run(wrong_at(600, range(0, 60, 2)))
+    alone, both = gate(one, two), gate(one, two, anchor=one)
+    name = "toy:label=entailment"
+    assert checks_of(both, 1)[name].p == checks_of(alone)[name].p
+    assert checks_of(both)[name].p_adjusted > checks_of(alone)[name].p_adjusted
+
+
+def test_a_baseline_file_decides_as_the_run_does(tmp_path):
+    before, after = make_run(wrong_at(900, range(50))), make_run(wrong_at(900, range(0, 60, 3)), model="new")
+    file = write_baseline_file(baseline_of(before), tmp_path / "release.acidtest")
+    with_run, with_file = gate(before, after), gate(file, after)
+    assert with_file.comparisons[0].checks == with_run.comparisons[0].checks
+    pair = with_file.comparisons[0].newly_wrong[0]
+    assert pair.answers["release"] == "right"
+    assert pair.premise.startswith("Premise")
+
+
+def test_two_baseline_files_compare_labels_and_keep_groups(tmp_path):
+    run = make_run(np.ones(2000), groups=np.arange(2000) // 4)
+    file = write_baseline_file(baseline_of(run), tmp_path / "release.acidtest")
+    result = gate(file, file)
+    assert {check.name for check in result.comparisons[0].checks} == {f"toy:label={label}" for label in LABELS}
+    assert checks_of(result)["toy:label=entailment"].effective_rows == pytest.approx(500)
+    assert "need a run folder" in result.comparisons[0].notes[0]
+    assert result.comparisons[0].newly_wrong == ()
+
+
+def test_a_two_way_candidate_needs_the_run_of_a_three_way_baseline(tmp_path):
+    run = make_run(np.ones(400))
+    file = write_baseline_file(baseline_of(run), tmp_path / "release.acidtest")
+    two_way = Run(replace(run.header, model=replace(run.header.model, resolution="two-way")), run.frame)
+    with pytest.raises(AcidtestError, match="holds three-way verdicts, and the other model has two labels"):
+        gate(file, two_way)
+    assert gate(run, two_way).state is GateState.PASS
+
+
+def test_rules_of_a_policy_say_what_slices_decide():
+    before, after = make_run(np.ones(2000)), make_run(wrong_at(2000, range(0, 200, 2)))
+    rules = (SliceRule("toy:label=entailment", "advisory"), SliceRule("toy:label=*", margin=3.0))
+    result = gate(before, after, policy=GatePolicy(slices=rules))
+    checks = checks_of(result)
+    assert set(checks) == {"toy:label=entailment", "toy:label=non-entailment"}
+    assert checks["toy:label=entailment"].state is GateState.FAIL
+    assert checks["toy:label=non-entailment"].margin == pytest.approx(0.03)
+    assert result.state is GateState.PASS
+
+
+def test_a_rule_that_matches_nothing_fails():
+    run = make_run(np.ones(2000))
+    result = gate(run, run, policy=GatePolicy(slices=(SliceRule("toy:label=*"), SliceRule("hans:*"))))
+    assert result.state is GateState.FAIL
+    assert result.headline == "Fail: hans:* matches no slice that both sides have."
+    assert checks_of(result)["hans:*"].rows == 0
+
+
+@pytest.mark.parametrize("policy", [GatePolicy(slices=(SliceRule("toy:lable=entailment"),)), None])
+def test_a_mistyped_slice_of_a_rule_fails_and_the_nearest_is_suggested(policy):
+    run = make_run(np.ones(2000))
+    result = gate(run, run, policy=policy or GatePolicy(floors=(FloorRule("toy:lable=entailment", 60.0),)))
+    assert result.state is GateState.FAIL
+    reason = "matches no slice that both sides have; did you mean 'toy:label=entailment'?"
+    assert result.headline == f"Fail: toy:lable=entailment {reason}"
+
+
+def test_a_suite_of_the_baseline_without_a_row_in_common_keeps_the_gate_from_passing():
+    shared = make_run(np.ones(400))
+    for other in (make_run(np.ones(40), suite="more"), make_run(np.ones(40), suite="more", version=2)):
+        candidate = shared if other.header.suites["more"].version == 1 else two_suites(shared, other)
+        result = gate(two_suites(shared, make_run(np.ones(40), suite="more")), candidate)
+        assert result.state is GateState.UNDECIDED
+        assert result.headline == "Undecided: more has no row in common: same suites, limit and seed?"
+        check = checks_of(result)["more"]
+        assert (check.tier, check.state, check.rows) == (GateTier.REQUIRED, GateState.UNDECIDED, 0)
+        assert checks_of(result)["toy:label=entailment"].state is GateState.PASS
+        text = "\n".join(render(STUDIES["gate"].document(result), 100, full=False))
+        assert "more" in text
+    other_rows = Run(
+        shared.header, two_suites(shared, other).predictions.with_columns(id=pl.col("id").str.replace("more", "other"))
+    )
+    both = two_suites(shared, make_run(np.ones(40), suite="more"))
+    moved = gate(both, Run(both.header, other_rows.predictions))
+    assert checks_of(moved)["more"].reason == "no row in common; were other seeds, options or corpora used?"
+    assert moved.state is GateState.UNDECIDED
+
+
+def test_suites_of_the_candidate_alone_are_a_note():
+    shared = make_run(np.ones(400))
+    result = gate(shared, two_suites(shared, make_run(np.ones(40), suite="more")))
+    assert result.state is GateState.PASS
+    assert result.comparisons[0].notes == ("only the candidate has more: not compared",)
+
+
+def test_named_slices_and_rules_ask_nothing_of_other_suites():
+    shared = make_run(np.ones(400))
+    both = two_suites(shared, make_run(np.ones(40), suite="more"))
+    assert gate(both, shared, slices=("toy:label=*",)).state is GateState.PASS
+    assert gate(both, shared, policy=GatePolicy(slices=(SliceRule("toy:label=*"),))).state is GateState.PASS
+
+
+def test_a_failing_gate_also_names_suites_that_are_not_compared():
+    before, after = make_run(np.ones(2000)), make_run(wrong_at(2000, range(0, 1000, 2)))
+    result = gate(two_suites(before, make_run(np.ones(40), suite="more")), after)
+    assert result.state is GateState.FAIL
+    assert "more has no row in common: same suites, limit and seed?" in result.headline
+
+
+def test_the_headline_says_how_many_rows_of_a_suite_are_compared():
+    result = gate(make_run(np.ones(1000)), make_run(np.ones(800)))
+    assert result.headline.endswith("Rows of the baseline compared: toy 800 of 1,000.")
+    assert "compared" not in gate(make_run(np.ones(800)), make_run(np.ones(1000))).headline
+
+
+def test_an_advisory_check_that_fails_is_named():
+    run = make_run(wrong_at(2000, range(1000)))
+    result = gate(run, run, policy=GatePolicy(floors=(FloorRule("toy", 90.0, "advisory"),)))
+    assert result.state is GateState.PASS
+    assert result.headline.endswith("Advisory, but failing: toy 50.0 % right, shown not to be at least 90.0 %.")
+    text = "\n".join(render(STUDIES["gate"].document(result), 100, full=False))
+    assert "Advisory checks that fail: toy, at least 90 %." in text
+
+
+def test_the_number_of_notes_that_are_not_shown_is():
+    names = [f"more{number}" for number in range(5)]
+    baseline = candidate = make_run(np.ones(400))
+    for number, name in enumerate(names):
+        baseline = two_suites(baseline, make_run(np.ones(40 + number), suite=name))
+        candidate = two_suites(candidate, make_run(np.ones(30), suite=name))
+    text = "\n".join(render(STUDIES["gate"].document(gate(baseline, candidate)), 100, full=False))
+    assert "2 more notes on what was not compared: --full." in text
+
+
+def test_the_screen_shows_what_grouped_pairs_are_worth_and_labels_signatures_and_headings_once():
+    run = make_run(np.ones(2000), groups=np.arange(2000) // 4)
+    text = "\n".join(render(STUDIES["gate"].document(gate(run, run)), 100, full=True))
+    assert "1,000 (500)" in text
+    assert "In brackets: the independent rows that pairs in groups are worth" in text
+    assert text.count("Required: all must pass") == 1
+    assert "candidate: suites:1|" in text
+    assert "baseline: suites:1|" in text
+
+
+@pytest.mark.parametrize("undecided", ["undecided", "fail", "pass"])
+def test_what_undecided_means_holds_without_a_required_slice_too(undecided):
+    run = make_run(np.ones(200))
+    result = gate(run, run, policy=GatePolicy(PolicyDefaults(undecided=undecided)))
+    assert result.state is GateState(undecided)
+    assert "no slice is required (none has 150 effective rows)" in result.headline
+    assert "--margin" not in result.headline
+
+
+@pytest.mark.parametrize(
+    ("undecided", "state"),
+    [("undecided", GateState.UNDECIDED), ("fail", GateState.FAIL), ("pass", GateState.PASS)],
+)
+def test_a_policy_says_what_undecided_means(undecided, state):
+    run = make_run(np.ones(100))
+    policy = GatePolicy(PolicyDefaults(margin=2.0, undecided=undecided), slices=(SliceRule("toy:label=*"),))
+    result = gate(run, run, policy=policy)
+    assert result.state is state
+    assert ("The policy lets undecided pass." in result.headline) == (undecided == "pass")
+
+
+@pytest.mark.parametrize(
+    ("right", "state"), [(1000, GateState.PASS), (610, GateState.UNDECIDED), (500, GateState.FAIL)]
+)
+def test_floors_have_three_states(right, state):
+    run = make_run(wrong_at(1000, np.random.default_rng(0).permutation(1000)[right:]))
+    result = gate(run, run, policy=GatePolicy(floors=(FloorRule("toy", 60.0),)))
+    check = checks_of(result)["toy"]
+    assert (check.kind, check.state) == (CheckKind.FLOOR, state)
+    assert result.state is state
+    if state is GateState.UNDECIDED:
+        assert check.pairs_needed > 1000
+
+
+def test_a_limit_on_a_cue_of_a_run_without_cues_is_not_decided():
+    run = make_run(np.ones(2000))
+    result = gate(run, run, policy=GatePolicy(cues=(CueRule("overlap", 20.0, "required"),)))
+    check = checks_of(result)["cues:overlap"]
+    assert (check.state, check.reason) == (GateState.UNDECIDED, "the candidate was not asked suite cues")
+    assert result.state is GateState.UNDECIDED
+
+
+def test_newly_wrong_pairs_come_from_the_slice_that_failed():
+    before, after = wrong_at(3000, range(2000, 2020)), wrong_at(3000, range(100, 150))
+    subcase = np.arange(3000) // 100
+    comparison = gate(make_run(before, subcase=subcase), make_run(after, model="new", subcase=subcase)).comparisons[0]
+    assert {pair.facts["subcase"] for pair in comparison.newly_wrong} == {"1"}
+    assert len(comparison.newly_wrong) == 5
+    assert {pair.facts["subcase"] for pair in comparison.newly_right} == {"20"}
+    assert comparison.newly_wrong[0].answers.keys() == {"release", "new"}
+
+
+def test_one_screen_tells_what_decided():
+    before = make_run(np.ones(3000))
+    after = make_run(wrong_at(3000, range(0, 3000, 3)), model="new")
+    result = gate(before, after)
+    short = list(render(STUDIES["gate"].document(result), 100, full=False))
+    assert len(short) <= 40
+    assert short[0].startswith("\x1b[1mFail: toy:")
+    assert len(list(render(STUDIES["gate"].document(result), 100, full=True))) > 100
+
+
+def test_a_stored_file_is_read_back_as_it_was(tmp_path):
+    run = make_run(np.random.default_rng(2).random(500) < 0.7, groups=np.arange(500) // 3)
+    stored = baseline_of(run)
+    read = read_baseline_file(write_baseline_file(stored, tmp_path / "release.acidtest"))
+    for name in ("digests", "correct", "label", "group"):
+        assert np.array_equal(getattr(read.suites["toy"], name), getattr(stored.suites["toy"], name))
