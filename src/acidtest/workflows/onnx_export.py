@@ -7,7 +7,7 @@ import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,11 @@ from acidtest.core.logs import stage
 from acidtest.core.model import Probabilities
 from acidtest.core.structured import check_shape, read_json
 from acidtest.models.encoders.checkpoints import Checkpoint, find_checkpoint, load_classifier, load_tokenizer
-from acidtest.models.encoders.onnx_graphs import GRAPHS, find_graph
+from acidtest.models.encoders.onnx_graphs import find_graph
 from acidtest.models.encoders.pair_tokens import SAMPLES
 from acidtest.models.huggingface import NO_PADDING, hf
 from acidtest.models.onnx import CARD, INPUTS, OnnxModel
-from acidtest.workflows.exports import GraphComparison, UnfaithfulError
-
-PLAIN, INT8 = GRAPHS
-
-FORMAT = "onnx"
+from acidtest.workflows.exports.onnx import FORMAT, INT8, PLAIN, ExportResult, GraphComparison, UnfaithfulError
 
 SCHEMA = 1
 
@@ -40,26 +36,6 @@ OPSET = 17
 
 _LARGE = 1 << 31
 """Size in bytes from which the weights of a graph need separate files, the limit of protobuf."""
-
-
-@dataclass(frozen=True)
-class ExportResult:
-    """The graphs that were written, the labels of their outputs, and the number of pairs they were compared on."""
-
-    model: str
-    folder: Path
-    graphs: tuple[GraphComparison, ...]
-    labels: tuple[str, ...]
-    notes: tuple[str, ...]
-    pairs: int
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The paths to name after ``onnx:``; that of the graph in float32 is the folder."""
-        return tuple(self.folder if graph.file == PLAIN else self.folder / graph.file for graph in self.graphs)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"format": FORMAT, **asdict(self), "folder": str(self.folder)}
 
 
 def export_checkpoint(
@@ -100,7 +76,8 @@ def export_checkpoint(
                 f"{model}: as a graph its probabilities differ by up to {graphs[0].difference:.2g} from the "
                 f"checkpoint's, more than {TOLERANCE:g}; nothing was written. Its code cannot be traced faithfully: "
                 f"run it as {model}",
-                graphs,
+                model=model,
+                graphs=graphs,
             )
         card["pads"] = plain.pads
         write_json(temporary / CARD, card)
