@@ -9,6 +9,7 @@ from acidtest.text.inflection import (
     base_form_candidate_frame,
     base_form_candidates,
     compare_adjective,
+    forms_by_slot,
     indefinite_article,
     match_case,
     plural,
@@ -110,3 +111,57 @@ def test_degrees_are_formed_with_endings_or_with_more_and_most(
 
 def test_one_capital_letter_is_no_shouting() -> None:
     assert match_case("I", "you") == "You"
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        *("an X-ray", "an x-ray", "an MRI", "an HIV test", "a US doctor", "an FBI agent", "an NHS nurse"),
+        *("an MD", "an SOS call", "an LP", "a UFO", "a NASA base", "a NATO base", "a SWAT team", "an NAACP member"),
+        *("an EU law", "a UK law", "a UNESCO site", "an mRNA vaccine", "an MSc", "a PhD", "an LED", "a RAM chip"),
+        *(
+            "a SIM card",
+            "an NSAID",
+            "an SSRI",
+            "an HTML page",
+            "an MP3 file",
+            "a T-shirt",
+            "a U-turn",
+            "an L-shaped room",
+        ),
+        *("a McDonald", "an O'Brien", "a European", "an Apple phone", "a DVD", "an HIV-positive man", "an I", "a one"),
+    ],
+)
+def test_letters_and_acronyms_take_the_article_of_their_sound(phrase: str) -> None:
+    article, word = phrase.split(" ", 1)
+    assert indefinite_article(word) == article
+
+
+@pytest.mark.parametrize(
+    ("verb", "gerund", "past", "participle"),
+    [
+        ("transfer", "transferring", "transferred", "transferred"),
+        ("emit", "emitting", "emitted", "emitted"),
+        ("infer", "inferring", "inferred", "inferred"),
+        ("retransmit", "retransmitting", "retransmitted", "retransmitted"),
+        ("overhear", "overhearing", "overheard", "overheard"),
+        ("oversee", "overseeing", "oversaw", "overseen"),
+        ("withstand", "withstanding", "withstood", "withstood"),
+        ("mistake", "mistaking", "mistook", "mistaken"),
+        ("foretell", "foretelling", "foretold", "foretold"),
+        ("offset", "offsetting", "offset", "offset"),
+        ("upset", "upsetting", "upset", "upset"),
+        ("quiz", "quizzing", "quizzed", "quizzed"),
+        # Stressed on the first syllable, or only like a prefix and a verb.
+        ("offer", "offering", "offered", "offered"),
+        ("edit", "editing", "edited", "edited"),
+        ("render", "rendering", "rendered", "rendered"),
+        ("wither", "withering", "withered", "withered"),
+        ("relay", "relaying", "relayed", "relayed"),
+    ],
+)
+def test_verbs_double_their_last_consonant_after_stress_and_prefixes_keep_irregular_forms(
+    verb: str, gerund: str, past: str, participle: str
+) -> None:
+    forms = forms_by_slot(verb, "verb")
+    assert (forms["gerund"], forms["past"], forms["participle"]) == (gerund, past, participle)

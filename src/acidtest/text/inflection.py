@@ -19,11 +19,22 @@ _VOWEL = re.compile(r"[aeiou]+|(?<=.)y")
 _SHORT = re.compile(r"[^aeiouy]*[aeiouy][^aeiouywx]")
 _ONE_CONSONANT = re.compile(r".*(?:[^aeiou]|qu)[aeiouy][^aeiouywx]")
 
+_VERB_SLOTS = ("base", "third", "gerund", "past", "participle")
 _ONE_FORM = {"mass": "mass", "plural": "only plural", "name": "name", "the": "name", "adverb": "adverb"}
 _SHORT_VERB = re.compile(r"[^aeiou]*(?:qu)?[aeiou][^aeiouwxy]")
 
-_SOUNDED_VOWEL = re.compile(r"8|1[18](?!\d)|hono|hones|hour|heir|[aeiou]|[fhlmnrsx]$")
+_PREFIXES = re.compile(r"(?:fore|inter|mis|out|over|pre|re|under|un|up|with)-?(?=.{2})")
+
+_SOUNDED_VOWEL = re.compile(r"8|1[18](?!\d)|hono|hones|hour|heir|[aeiou]|[fhlmnrsx](?:$|-)")
 _SOUNDED_CONSONANT = re.compile(r"one\b|once|eu|ew|ukr|ugan|u(?:[bcfhjkqrst][aeiou]|ni[^dmn]|\b)|unanim")
+_CAPITALS = re.compile(r"[A-Z]{2,}|[A-Za-z](?=[A-Z])|[A-Z](?!['’\w])")
+"""What is read letter by letter at the beginning of a word, as in *MRI*, *MSc*, *mRNA* and *X-ray*."""
+
+_READ_AS_WORD = re.compile(
+    r"(?:HUD|LAN|RAM|REM|ROM|SAM|SIM)$|(?=.{4})(?:[FHLMNRSX]|F[LR]|RH|S[CHKLMNPTW]|S[CPT]R|SPL)[AEIOUY](?!A)"
+)
+"""Capitals that are read as a word, as in *RAM* and *NASA*, where the name of its first letter begins with a vowel."""
+
 _SHORT_WORD = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
 _ARTICLE_BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
 
@@ -125,9 +136,8 @@ def forms_by_slot(item: str, form: str, *, irregular: str = "") -> dict[str, str
     if form == "verb":
         # In an expression of several words the first is the verb.
         verb, space, rest = item.partition(" ")
-        forms = _irregular_verbs().get(verb) or _regular(verb)
-        slots = ("base", "third", "gerund", "past", "participle")
-        return {slot: form + space + rest for slot, form in zip(slots, forms, strict=True)}
+        forms = _listed_forms(verb) or _regular(verb)
+        return {slot: form + space + rest for slot, form in zip(_VERB_SLOTS, forms, strict=True)}
     if form == "number":
         return {"digits" if item[0].isdigit() else "number": item}
     if form == "ordinal":
@@ -142,8 +152,26 @@ def tags_of_slot(slot: str) -> frozenset[str]:
     return frozenset(tags[slot.removesuffix(" digits")].split())
 
 
+def has_listed_forms(verb: str) -> bool:
+    """Whether a verb is listed with its forms, or is such a verb with a prefix."""
+    return _listed_forms(verb) is not None
+
+
+def _listed_forms(verb: str) -> tuple[str, ...] | None:
+    """The forms of a listed verb, by ``_VERB_SLOTS``; *oversee* has those of *see*. None for all others."""
+    if forms := _irregular_verbs().get(verb):
+        return forms
+    prefix = _PREFIXES.match(verb)
+    if not prefix or verb in word_list("regular in spite of its end"):
+        return None
+    rest = verb[prefix.end() :]
+    forms = _irregular_verbs().get(rest) or (_regular(rest) if rest in word_list("doubled consonant") else None)
+    return forms and tuple(prefix[0] + form for form in forms)
+
+
 def _regular(verb: str) -> tuple[str, ...]:
-    stem = verb + verb[-1] if _SHORT_VERB.fullmatch(verb) else verb
+    doubles = _SHORT_VERB.fullmatch(verb) or verb in word_list("doubled consonant")
+    stem = verb + verb[-1] if doubles else verb
     past = verb + "d" if verb.endswith("e") else stem + "ed"
     gerund = stem + "ing"
     if re.search(r"[^aeiou]y$", verb):
@@ -160,16 +188,16 @@ def _irregular_verbs() -> dict[str, tuple[str, ...]]:
     return {row[0]: row for row in packaged_table("lexical/verbs.tsv").iter_rows()}
 
 
-def replace_span(text: str, start: int, end: int, *, word: str, like: str | None = None) -> str:
+def replace_span(text: str, start: int, end: int, *, word: str, like: str | None = None, article: str = "") -> str:
     """The text with ``word`` in place of ``text[start:end]``; an *a* or *an* before it is adapted.
 
-    The word is capitalised like the text it replaces, or like ``like``.
+    The word is capitalised like the text it replaces, or like ``like``. Its article is ``article``, or goes by sound.
     """
     shaped = match_case(text[start:end] if like is None else like, word)
     before = text[:start]
-    article = _ARTICLE_BEFORE.search(before)
-    if article:
-        before = before[: article.start()] + match_case(article[1], indefinite_article(word)) + article[2]
+    match = _ARTICLE_BEFORE.search(before)
+    if match:
+        before = before[: match.start()] + match_case(match[1], article or indefinite_article(word)) + match[2]
     return before + shaped + text[end:]
 
 
@@ -182,6 +210,9 @@ def match_case(model: str, word: str) -> str:
 
 def indefinite_article(word: str) -> str:
     """*a* or *an*, by the sound a word begins with."""
+    capitals = _CAPITALS.match(word)
+    if capitals and not _READ_AS_WORD.match(capitals[0]) and word.lower() not in ("one", "once"):
+        return "an" if capitals[0][0].upper() in "AEFHILMNORSX" else "a"
     lower = word.lower()
     return "an" if _SOUNDED_VOWEL.match(lower) and not _SOUNDED_CONSONANT.match(lower) else "a"
 

@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
 
+from acidtest.core.checks import find_problems
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.suites.checks import find_problems
 
 FRAME = complete_columns(
     pl.DataFrame(

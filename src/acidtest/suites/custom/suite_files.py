@@ -1,0 +1,380 @@
+"""Reads a suite that a user wrote as TOML: word lists and templates, or changes of the pairs of a corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from acidtest.core.digests import digests, hexadecimal
+from acidtest.core.errors import UnknownNameError
+from acidtest.core.labels import GOLD_MASKS, LABELS, gold_name
+from acidtest.core.structured import TomlTable, read_toml_table
+from acidtest.core.suite import EXPECTATION, RESERVED, plain_name
+from acidtest.suites.catalogue import SUITES, Generator
+
+if TYPE_CHECKING:
+    from acidtest.text.slots import ListedWord, SlottedSentence
+
+ROWS = 100
+"""Rows of a template where neither the file nor the user says how many."""
+
+CERTAINTIES = ("logical", "same-event", "human", "assumed")
+EXPECTATIONS = (
+    "same verdict",
+    "other verdict",
+    *(f"not {way} {label}" for label in LABELS for way in ("more", "less")),
+)
+"""What may be expected of the verdict on a changed pair, against that on the untouched one."""
+
+SAME = "same"
+"""Gold of a changed pair that is the gold of the untouched one."""
+
+CHANGE_COLUMNS = ("change", EXPECTATION)
+SIDES = {"premise": ("premise",), "hypothesis": ("hypothesis",), "both": ("premise", "hypothesis")}
+UNSTATED_LICENCE = "not stated"
+
+_HEAD = ("name", "summary", "version", "licence", "citation", "certainty")
+_FILE = (*_HEAD, "rows", "from", "words", "template", "change")
+_TEMPLATE = ("name", "premise", "hypothesis", "gold", "share", "factors", "certainty", "new")
+_CHANGE = ("name", "words", "either_way", "pattern", "replacement", "in", "expect", "gold", "only")
+_NAME = re.compile(r"[^\W_][\w.+-]*(?:/[\w.+-]+)*")
+_ARTICLE = "article"
+_FACTOR = re.compile(r"[^\W\d][\w -]*")
+
+
+@dataclass(frozen=True)
+class CustomTemplate:
+    """A premise and a hypothesis with slots, and what is true of every pair made from them."""
+
+    name: str
+    premise: SlottedSentence
+    hypothesis: SlottedSentence
+    pattern: str
+    """The premise as it was written: templates with the same premise are filled with the same words."""
+    gold: str
+    certainty: str
+    factors: Mapping[str, str]
+    words: Mapping[str, Sequence[ListedWord]]
+    """The words that may fill each slot, premise first."""
+    lists: Mapping[str, str]
+    """The word list of each slot."""
+    table: TomlTable
+    share: int = 1
+
+
+@dataclass(frozen=True)
+class TextChange:
+    """A change of premises, hypotheses or both, and what must hold of the verdict on the changed pair."""
+
+    name: str
+    sides: tuple[str, ...]
+    expectation: str
+    gold: str
+    only: str
+    words: Mapping[str, str]
+    pattern: str = ""
+    replacement: str = ""
+
+    @property
+    def slug(self) -> str:
+        """What stands for the change in the ids of its rows."""
+        return re.sub(r"\W+", "-", self.name).strip("-")
+
+
+@dataclass(frozen=True)
+class SuiteFile:
+    """A suite as a user wrote it."""
+
+    path: Path
+    fingerprint: str
+    name: str
+    summary: str
+    version: int
+    licence: str
+    citation: str
+    table: TomlTable
+    rows: int | None
+    """Rows of each template; None if the file does not say."""
+    templates: tuple[CustomTemplate, ...]
+    changes: tuple[TextChange, ...]
+
+
+def file_of_templates(path: Path) -> Generator:
+    """The generator of the suite that a TOML file describes."""
+    file = read_suite_file(path)
+    if file.templates:
+        from acidtest.suites.custom.templates import fill_templates
+
+        corpus, rows = "", (file.rows or ROWS) * sum(template.share for template in file.templates)
+        make: Any = partial(fill_templates, file)
+    else:
+        from acidtest.suites.custom.changes import change_pairs
+
+        given = file.table.value("from", str, "")
+        corpus, rows = str(path.parent / given) if given else "", 0
+        make = partial(change_pairs, file)
+    return Generator(
+        file.name,
+        make,
+        file.summary or f"Made by {path.name}",
+        rows,
+        "templates" if file.templates else "pairs",
+        file.citation,
+        file.licence,
+        corpus=corpus,
+    )
+
+
+def read_suite_file(path: Path) -> SuiteFile:
+    """The suite in a TOML file; whatever is wrong with it is reported with its line."""
+    table = read_toml_table(path)
+    table.refuse_unknown(_FILE)
+    templates, changes = table.tables("template"), table.tables("change")
+    if not templates and not changes:
+        raise table.error("", "has no [[template]] and no [[change]]; a suite is made of one or the other")
+    if templates and changes:
+        problem = "a suite is made of [[template]] or of [[change]], not of both; write two files"
+        raise changes[0].error("", problem)
+    for key in ("from",) if templates else ("rows", "words"):
+        if key in table.values:
+            raise table.error(key, f"a file of {'templates' if templates else 'changes'} has no such key")
+    name = table.value("name", str, path.stem)
+    if not _NAME.fullmatch(name) or ".." in name or name in SUITES:
+        problem = "is a suite of acidtest's" if name in SUITES else "is not letters, digits, and . + - _ / between them"
+        raise table.error("name", f"{name!r} {problem}; choose another name")
+    rows = table.value("rows", int, 0) if "rows" in table.values else None
+    if rows is not None and rows < 1:
+        raise table.error("rows", f"expected a whole number from 1 on, got {rows}")
+    certainty = _one_of(table, "certainty", CERTAINTIES, "assumed")
+    words = _read_lists(table.table("words"))
+    return SuiteFile(
+        path=path,
+        fingerprint=hexadecimal(digests(pl.Series([path.read_text(encoding="utf-8-sig")])))[0],
+        name=name,
+        summary=table.value("summary", str, ""),
+        version=table.value("version", int, 1),
+        licence=table.value("licence", str, UNSTATED_LICENCE),
+        citation=table.value("citation", str, f"{name}, a suite of its user's ({path.name})"),
+        table=table,
+        rows=rows,
+        templates=_named([_read_template(one, number, words, certainty) for number, one in enumerate(templates, 1)]),
+        changes=_read_changes(changes),
+    )
+
+
+def _named(templates: Sequence[CustomTemplate]) -> tuple[CustomTemplate, ...]:
+    names = set[str]()
+    for template in templates:
+        if template.name in names:
+            raise template.table.error("name", f"two templates are called {template.name!r}; rename one")
+        names.add(template.name)
+    return tuple(templates)
+
+
+def _read_lists(table: TomlTable) -> dict[str, list[ListedWord]]:
+    from acidtest.text.slots import AGREEING
+
+    lists = {}
+    for name, given in table.values.items():
+        if name in AGREEING:
+            raise table.error(name, f"{{{name}}} is a verb that agrees with a noun; choose another name")
+        if not _FACTOR.fullmatch(name) or " " in name:
+            raise table.error(
+                name, "the name of a word list begins with a letter and has letters, digits, - and _ only"
+            )
+        parts = given if isinstance(given, dict) else {"": given}
+        lists[name] = [word for part, words in parts.items() for word in _read_words(table, name, part, words)]
+        if not lists[name]:
+            raise table.error(name, "the word list is empty; give it words")
+        texts = [word.text for word in lists[name]]
+        if repeated := next((text for text in texts if texts.count(text) > 1), ""):
+            raise table.error(name, f"{repeated!r} stands in it twice")
+    return lists
+
+
+def _read_words(table: TomlTable, name: str, part: str, given: object) -> list[ListedWord]:
+    """The words of a list, or of one part of it: texts, tables of forms, or the name of one of our lists."""
+    from acidtest.text.slots import GIVEN_FORMS, ListedWord, packaged_lists, packaged_words
+
+    if isinstance(given, str):
+        if given not in packaged_lists():
+            raise table.error(name, f'{UnknownNameError("word list", given, packaged_lists())}; or write ["{given}"]')
+        return [ListedWord(word.text, word.forms, part, word.is_plural) for word in packaged_words(given)]
+    if not isinstance(given, list):
+        raise table.error(name, "expected a list of words, the name of a word list, or a table of such lists")
+    words = []
+    for word in given:
+        if isinstance(word, str) and word.strip():
+            words.append(ListedWord(word.strip(), part=part))
+        elif isinstance(word, dict) and word and all(isinstance(form, str) and form for form in word.values()):
+            forms = {form: text for form, text in word.items() if form != _ARTICLE}
+            if unknown := [form for form in forms if form not in GIVEN_FORMS]:
+                raise table.error(name, str(UnknownNameError("form", unknown[0], (*GIVEN_FORMS, _ARTICLE))))
+            if not forms or word.get(_ARTICLE, "a") not in ("a", "an"):
+                raise table.error(name, f"expected a word, and a or an for its article, got {word!r}")
+            text, is_plural = next(iter(forms.values())), [*forms] == ["plural"]
+            words.append(ListedWord(text, forms, part, is_plural, word.get(_ARTICLE, "")))
+        else:
+            raise table.error(
+                name, f'expected words, or forms such as {{ base = "dive", past = "dove" }}, got {word!r}'
+            )
+    return words
+
+
+def _read_template(
+    table: TomlTable, number: int, words: Mapping[str, Sequence[ListedWord]], certainty: str
+) -> CustomTemplate:
+    from acidtest.text.slots import SlotError, fitting_words
+
+    table.refuse_unknown(_TEMPLATE)
+    premise, hypothesis = (_read_sentence(table, side) for side in SIDES["both"])
+    sentences = {"premise": premise, "hypothesis": hypothesis}
+    lists, forms = dict[str, str](), dict[str, list[str]]()
+    for side, sentence in sentences.items():
+        for slot in sentence.slots:
+            lists[slot.draw] = _list_of(table, side, slot.draw, words)
+            forms.setdefault(slot.draw, []).extend(slot.forms)
+    _refuse_new_slots(table, [*dict.fromkeys(slot.draw for slot in premise.slots)], [*lists])
+    try:
+        fitting = {draw: fitting_words(words[name], forms[draw]) for draw, name in lists.items()}
+    except SlotError as error:
+        raise table.error("premise", str(error)) from error
+    for draw, name in lists.items():
+        if not fitting[draw]:
+            raise table.error("premise", f"no word of {name!r} has the forms that {{{draw}}} needs")
+    factors = table.table("factors")
+    for name, value in factors.values.items():
+        if not _FACTOR.fullmatch(name) or name in {*RESERVED, "template"} or plain_name(name) != name:
+            raise factors.error(name, "no factor can have this name; choose another")
+        if not isinstance(value, str | int | bool):
+            raise factors.error(name, f"expected a text, a whole number, true or false, got {value!r}")
+    share = table.value("share", int, 1)
+    if share < 1:
+        raise table.error("share", f"expected a whole number from 1 on, got {share}")
+    return CustomTemplate(
+        name=table.value("name", str, f"template {number}"),
+        premise=premise,
+        hypothesis=hypothesis,
+        pattern=table.value("premise", str, ""),
+        gold=_gold(table, "gold", ""),
+        certainty=_one_of(table, "certainty", CERTAINTIES, certainty),
+        factors={name: _factor_value(value) for name, value in factors.values.items()},
+        words=fitting,
+        lists=lists,
+        table=table,
+        share=share,
+    )
+
+
+def _factor_value(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _read_sentence(table: TomlTable, side: str) -> SlottedSentence:
+    from acidtest.text.slots import SlotError, SlottedSentence
+
+    text = table.value(side, str, "").strip()
+    if not text:
+        raise table.error(side, "is missing; a template has a premise, a hypothesis and gold")
+    try:
+        return SlottedSentence.parse(text)
+    except SlotError as error:
+        raise table.error(side, str(error)) from error
+
+
+def _list_of(table: TomlTable, side: str, draw: str, words: Mapping[str, object]) -> str:
+    """The word list of a slot: the one of its name, or of its name without the number at its end."""
+    from acidtest.text.slots import AGREEING
+
+    name = draw if draw in words else draw.rstrip("0123456789")
+    if name not in words:
+        raise table.error(side, str(UnknownNameError("word list", name, {*words, *AGREEING})))
+    return name
+
+
+def _refuse_new_slots(table: TomlTable, premise: Sequence[str], draws: Sequence[str]) -> None:
+    """Raise for a slot that only the hypothesis has, unless the template says that it is meant."""
+    declared = table.value("new", list, [])
+    for draw in draws:
+        if draw not in premise and draw not in declared:
+            problem = f'{{{draw}}} stands in the hypothesis only; correct it or, if it is meant, add new = ["{draw}"]'
+            raise table.error("hypothesis", problem)
+    for draw in declared:
+        if draw not in draws or draw in premise:
+            raise table.error("new", f"{draw!r} is no slot that only the hypothesis has")
+
+
+def _gold(table: TomlTable, key: str, default: str, others: Sequence[str] = ()) -> str:
+    """A gold set in any of its spellings, or one of some other words."""
+    text = table.value(key, str, default)
+    gold = text if text in others else gold_name(text)
+    if gold is None:
+        known = [*GOLD_MASKS, *others]
+        raise table.error(
+            key, str(UnknownNameError("gold", text, known)) if text else f"is missing: {', '.join(known)}"
+        )
+    return gold
+
+
+def _one_of(table: TomlTable, key: str, known: Sequence[str], default: str) -> str:
+    text = table.value(key, str, default)
+    if text not in known:
+        problem = str(UnknownNameError("value", text, known)) if text else f"is missing: {', '.join(known)}"
+        raise table.error(key, problem)
+    return text
+
+
+def _read_changes(tables: Sequence[TomlTable]) -> tuple[TextChange, ...]:
+    changes = list[TextChange]()
+    for number, table in enumerate(tables, 1):
+        change = _read_change(table, number)
+        if change.slug in {other.slug for other in changes}:
+            raise table.error("name", f"another change is called {change.name!r}, or nearly so; rename one")
+        changes.append(change)
+    return tuple(changes)
+
+
+def _read_change(table: TomlTable, number: int) -> TextChange:
+    table.refuse_unknown(_CHANGE)
+    if bool(table.values.get("words")) == bool(table.values.get("pattern")):
+        raise table.error("", "a change has words, a table of what becomes what, or a pattern with its replacement")
+    expectation = _one_of(table, "expect", EXPECTATIONS, "")
+    words = table.table("words")
+    for word, other in words.values.items():
+        if not isinstance(other, str) or not word.strip() or word.lower() == other.lower():
+            raise words.error(word, f"expected another word, got {other!r}")
+    both_ways = {other: word for word, other in words.values.items()} if table.value("either_way", bool, False) else {}
+    if "either_way" in table.values and len(both_ways) < len(words.values) and table.values["either_way"]:
+        raise table.error("either_way", "two words become the same, so there is no way back; make it two changes")
+    pattern, replacement = table.value("pattern", str, ""), table.value("replacement", str, "")
+    if "pattern" in table.values and "replacement" not in table.values:
+        raise table.error("replacement", "is missing: what stands in place of what the pattern matches")
+    _check_pattern(table, pattern, replacement)
+    return TextChange(
+        name=table.value("name", str, f"change {number}"),
+        sides=SIDES[_one_of(table, "in", [*SIDES], "both")],
+        expectation=expectation,
+        gold=_gold(table, "gold", SAME if expectation == EXPECTATIONS[0] else "any", [SAME]),
+        only=_gold(table, "only", "any"),
+        words={word.lower(): other for word, other in {**both_ways, **words.values}.items()},
+        pattern=pattern,
+        replacement=replacement,
+    )
+
+
+def _check_pattern(table: TomlTable, pattern: str, replacement: str) -> None:
+    if group := re.search(r"\\(\d)", replacement):
+        raise table.error("replacement", f"{group[0]} would stand there as it is; the group is ${{{group[1]}}}")
+    # Polars matches in time linear in the text, and refuses patterns that would not allow it or that grow too large.
+    try:
+        pl.select(pl.lit("a").str.replace_all(pattern, replacement))
+    except pl.exceptions.ComputeError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.startswith(("error:", "regex error: C"))]
+        reason = (lines or ["it cannot be read"])[0].removeprefix("error: ").removeprefix("regex error: ")
+        raise table.error("pattern", f"{pattern!r} is no regular expression of this kind: {reason}") from error

@@ -1,0 +1,148 @@
+"""Fills the templates of a user's file: exact counts, no pair twice, words drawn by keyed permutations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.digests import digests, hexadecimal
+from acidtest.core.draws import Draws
+from acidtest.core.errors import AcidtestError, FileError, list_some
+from acidtest.core.logs import log
+from acidtest.core.suite import Card, Kind, Suite, complete_columns
+from acidtest.suites.catalogue import Request
+from acidtest.suites.corpus import advise_fewer
+from acidtest.suites.custom.suite_files import ROWS, CustomTemplate, SuiteFile
+
+if TYPE_CHECKING:
+    from acidtest.text.templates import Grammar
+
+_PAIR = ("premise", "hypothesis")
+_FIXED = "x"
+"""A leaf without a slot, for templates that have none."""
+
+
+def fill_templates(file: SuiteFile, request: Request) -> Suite:
+    """A suite of ``n`` pairs per template, times its ``share``."""
+    rows = request.n or file.rows or ROWS
+    parts = [_fill(template, rows * template.share, request.seed, file.name) for template in file.templates]
+    frame = pl.concat(parts, how="diagonal")
+    _refuse_conflicts(file, frame)
+    frame = frame.unique(_PAIR, keep="first", maintain_order=True)
+    _require_rows(file, request, rows, frame)
+    # Rows that share a premise are one group.
+    frame = complete_columns(frame.with_columns(group=hexadecimal(digests(frame["premise"]))), file.name)
+    columns: dict[str, Kind] = dict.fromkeys(_factors(file), "factor")
+    card = Card(
+        file.name,
+        version=file.version,
+        seed=request.seed,
+        sources={file.path.name: file.fingerprint},
+        licence=file.licence,
+        citation=file.citation,
+        columns=columns,
+        strata=("template",),
+    )
+    return Suite(frame.lazy(), card)
+
+
+def _factors(file: SuiteFile) -> list[str]:
+    names = [name for template in file.templates for name in (*template.factors, *_parted_slots(template))]
+    return list(dict.fromkeys(["template", *names]))
+
+
+def _parted_slots(template: CustomTemplate) -> Iterator[str]:
+    """The slots whose word list has parts: the part of the word is a factor."""
+    return (draw for draw, words in template.words.items() if any(word.part for word in words))
+
+
+def _fill(template: CustomTemplate, wanted: int, seed: int, suite: str) -> pl.DataFrame:
+    """The first ``wanted`` different pairs of a template, in the order of its permutation, or all there are."""
+    grammar = _grammar(template)
+    # Keyed by the premise alone, so that templates with the same premise get the same words.
+    draws = Draws(seed, f"{suite}\n{template.pattern}")
+    tries, fillings = wanted, int(grammar.fillings[0])
+    while True:
+        frame = _render(template, grammar, min(tries, fillings), draws).unique(_PAIR, keep="first", maintain_order=True)
+        if frame.height >= wanted or tries >= fillings:
+            return frame.head(wanted)
+        tries *= 2
+
+
+def _grammar(template: CustomTemplate) -> Grammar:
+    """The grammar whose only variant is the slots of a template; fixed words have no part in the draw."""
+    from acidtest.text.templates import Grammar, Lexicon, Template, Word
+
+    names = _slot_names(template)
+    tree = f"(S {' '.join([_FIXED, *names.values()])})"
+    words = {
+        name: [Word(word.text, lemma=word.text.lower()) for word in template.words[draw]]
+        for draw, name in names.items()
+    }
+    return Grammar([Template(tree, tree)], {}, Lexicon(words))
+
+
+def _slot_names(template: CustomTemplate) -> dict[str, str]:
+    """A name for each slot as the grammar writes them: A, B, …, AA, AB, …"""
+    letters = ["", *ascii_uppercase]
+    names = (first + second for first in letters for second in ascii_uppercase)
+    return dict(zip(template.words, names, strict=False))
+
+
+def _render(template: CustomTemplate, grammar: Grammar, count: int, draws: Draws) -> pl.DataFrame:
+    """The pairs of the first fillings that do not draw a word twice."""
+    from acidtest.text.slots import DrawnWords
+
+    filled = grammar.filled(np.array([count]), draws)
+    drawn = {
+        draw: DrawnWords(template.words[draw], filled.premise[:, column] - grammar.tokens.start(name))
+        for column, (draw, name) in enumerate(_slot_names(template).items(), start=1)
+    }
+    rows = len(filled.variant)
+    parts = {
+        draw: pl.Series([word.part for word in template.words[draw]]).gather(drawn[draw].numbers)
+        for draw in _parted_slots(template)
+    }
+    return pl.DataFrame({side: getattr(template, side).render(drawn, rows) for side in _PAIR}).with_columns(
+        label=pl.lit(template.gold),
+        certainty=pl.lit(template.certainty),
+        template=pl.lit(template.name),
+        **{name: pl.lit(value) for name, value in template.factors.items()},
+        **parts,
+    )
+
+
+def _refuse_conflicts(file: SuiteFile, frame: pl.DataFrame) -> None:
+    """Raise when two templates make the same pair with different gold."""
+    conflicts = frame.filter(pl.col("label").n_unique().over(_PAIR) > 1)
+    if conflicts.is_empty():
+        return
+    first = conflicts.filter(pl.struct(_PAIR) == conflicts.select(pl.struct(_PAIR).first()).to_series())
+    names = list(dict.fromkeys(first["template"]))
+    template = next(template for template in file.templates if template.name == names[-1])
+    pair = f"{first['premise'][0]!r} and {first['hypothesis'][0]!r}"
+    raise template.table.error("gold", f"{names[0]!r} and {names[-1]!r} make the same pair with different gold: {pair}")
+
+
+def _require_rows(file: SuiteFile, request: Request, rows: int, frame: pl.DataFrame) -> None:
+    """Raise, or warn where the number was not asked for, when a template has fewer pairs than it should."""
+    counts = dict(frame["template"].value_counts().iter_rows())
+    sizes = [(template, counts.get(template.name, 0)) for template in file.templates]
+    short = [(template, size) for template, size in sizes if size < rows * template.share]
+    if not short or request.at_most:
+        return
+    template, fewest = min(short, key=lambda item: item[1] / item[0].share)
+    most = fewest // template.share
+    if request.n is None and file.rows is None:
+        few = [f"{template.name} {size:,}" for template, size in short]
+        log.warning("%s: fewer than %s pairs in %s; add words", file.path, f"{rows:,}", list_some(few, 20))
+        return
+    problem = f"{rows * template.share:,} pairs were asked for, but its words give only {fewest:,} different ones"
+    if request.n is None:
+        raise file.table.error("rows", f"template {template.name!r}: {problem}; add words, or write rows = {most}")
+    where = FileError(file.path, f"template {template.name!r}: {problem}", template.table.error("", "").line)
+    raise AcidtestError(f"{where}; {advise_fewer(most)}")
