@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from acidtest import api
-from acidtest.cli.app import command
+from acidtest.cli.app import command, leaf_commands
 from acidtest.core.suite import Suite
 
 FOLDER = Path(__file__).parent
@@ -26,11 +26,12 @@ limit = 500
 A flag goes before a variable, a variable before the file.
 
 `acidtest.toml` is read from the current folder, or from where `ACIDTEST_CONFIG` says. A file that merely lies in the
-current folder may not run code or send a key: `python:` and `endpoint:` models and `address` are refused there. Say
-them on the command line or in a variable, or name the file: `ACIDTEST_CONFIG=acidtest.toml`.
+current folder may not run code or send a key: `python:` and `endpoint:` models, suites that are Python files, and
+`address` are refused there. Say them on the command line or in a variable, or name the file:
+`ACIDTEST_CONFIG=acidtest.toml`.
 
-Exit status: 0 good, 1 ran but a check failed (`acidtest words --train`), 2 a mistake of the user's, 3 a mistake of
-acidtest's, 130 interrupted."""
+Exit status: 0 good, 1 ran but a check failed (`acidtest check`, `acidtest words --train`), 2 a mistake of the user's,
+3 a mistake of acidtest's, 130 interrupted."""
 
 
 LONGEST = 400
@@ -82,7 +83,7 @@ def _examples(suite: Suite) -> list[str]:
 def commands_page() -> str:
     """Every command with its arguments, options and variables."""
     lines = [NOTE, "", "# Commands", ""]
-    for name, sub in command().commands.items():
+    for name, sub in leaf_commands(command()).items():
         lines += [
             f"## `acidtest {name}`",
             "",

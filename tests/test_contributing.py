@@ -68,6 +68,55 @@ def test_a_suite_a_model_and_a_study_come_from_an_installed_package(modules: Pat
     (facts / "entry_points.txt").write_text(points, encoding="utf-8")
     paths = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH", "")])])
     check_all_three(tmp_path, PYTHONPATH=paths)
+    command = [sys.executable, "-m", "acidtest", "run", "-m", "polite:abc", "-s", "weather"]
+    variables = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=variables)
+    assert "the plug-in polite.py raised ValueError" in done.stderr
+
+
+def test_an_edited_model_is_asked_anew(modules: Path) -> None:
+    variables = {"ACIDTEST_PLUGINS": "weather.py:polite.py", "ACIDTEST_CACHE_FOLDER": str(modules / "cache")}
+    acidtest(modules, "run", "-m", "polite:0.5", "-s", "weather", "-o", "one", **variables)
+    code = (modules / "polite.py").read_text(encoding="utf-8")
+    edited = code.replace("[rest, self.sureness, rest]", "[self.sureness, rest, rest]")
+    assert edited != code
+    (modules / "polite.py").write_text(edited, encoding="utf-8")
+    acidtest(modules, "run", "-m", "polite:0.5", "-s", "weather", "-o", "two", **variables)
+    results = [json.loads((modules / name / "results.json").read_text(encoding="utf-8")) for name in ("one", "two")]
+    assert [result["suites"]["weather"]["overall"]["value"] for result in results] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "line", "problem"),
+    [
+        ("polite:abc", "return Polite(float(argument or 0.5))", "ValueError: could not convert string to float: 'abc'"),
+        ("polite:0.5", "rest = 1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_an_exception_in_a_model_of_a_plug_in_is_said_to_be_its_own(
+    modules: Path, spec: str, line: str, problem: str
+) -> None:
+    file = modules / "polite.py"
+    code = file.read_text(encoding="utf-8")
+    if line not in code:
+        code = code.replace("rest = (1 - self.sureness) / 2", line)
+        file.write_text(code, encoding="utf-8")
+    number = next(place for place, text in enumerate(code.splitlines(), 1) if text.strip() == line)
+    command = [sys.executable, "-m", "acidtest", "run", "-m", spec, "-s", "weather", "-o", "out"]
+    variables = {**os.environ, "ACIDTEST_PLUGINS": "weather.py:polite.py"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=modules, env=variables)
+    assert done.returncode == 2
+    assert f"the plug-in polite.py raised {problem} ({file}, line {number};" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_kind_of_model_names_the_variable_for_plug_ins(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "acidtest", "run", "-m", "polite:0.5", "-s", "hans"]
+    without = {name: value for name, value in os.environ.items() if name != "ACIDTEST_PLUGINS"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=without)
+    assert done.returncode == 2
+    assert "no kind of model called 'polite'" in done.stderr
+    assert "; if a Python file of your own adds it, name that file in ACIDTEST_PLUGINS" in done.stderr
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

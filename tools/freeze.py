@@ -549,7 +549,7 @@ def command_parameters() -> dict[str, dict[str, Any]]:
     import typer.core
 
     from acidtest.cli import main
-    from acidtest.cli.app import command_entries
+    from acidtest.cli.app import command, leaf_commands
 
     contexts: list[Any] = []
 
@@ -568,7 +568,7 @@ def command_parameters() -> dict[str, dict[str, Any]]:
         mock.patch.object(typer.core.TyperCommand, "format_help", keep_context),
         mock.patch.object(typer.core.TyperGroup, "format_help", keep_context),
     ):
-        return {"acidtest": parameters()} | {name: parameters(name) for name in command_entries()}
+        return {"acidtest": parameters()} | {name: parameters(*name.split()) for name in leaf_commands(command())}
 
 
 def describe_parameter(parameter: Any) -> Record:

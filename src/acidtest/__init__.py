@@ -12,9 +12,11 @@ from acidtest.core.suite import Card, Suite  # noqa: E402
 from acidtest.text.heuristics import heuristics  # noqa: E402
 from acidtest.version import __version__  # noqa: E402
 from acidtest.workflows.batteries import Reading, generate, load, save  # noqa: E402
-from acidtest.workflows.data_studies import audit  # noqa: E402
+from acidtest.workflows.data_studies import audit, check  # noqa: E402
 from acidtest.workflows.errors import error_agreement, error_sample, error_typology  # noqa: E402
 from acidtest.workflows.evaluations import run, score  # noqa: E402
+from acidtest.workflows.gates import gate  # noqa: E402
+from acidtest.workflows.gates import write_baseline as baseline  # noqa: E402
 from acidtest.workflows.reporting import compare, report  # noqa: E402
 from acidtest.workflows.runs import finished_run  # noqa: E402
 
@@ -28,11 +30,14 @@ __all__ = [
     "Suite",
     "__version__",
     "audit",
+    "baseline",
+    "check",
     "compare",
     "error_agreement",
     "error_sample",
     "error_typology",
     "finished_run",
+    "gate",
     "generate",
     "heuristics",
     "load",

@@ -27,7 +27,7 @@ from acidtest.workflows.batteries import (
     save,
     suites,
 )
-from acidtest.workflows.data_studies import agreement, annotated_suite, audit, tag, taxonomy, taxonomy_statistics
+from acidtest.workflows.data_studies import agreement, annotated_suite, audit, check, tag, taxonomy, taxonomy_statistics
 from acidtest.workflows.errors import error_agreement, error_sample, error_typology
 from acidtest.workflows.evaluations import (
     DEFAULT_LIMIT,
@@ -38,6 +38,9 @@ from acidtest.workflows.evaluations import (
 )
 from acidtest.workflows.experiments import EXPERIMENTS, ExperimentOptions, experiment
 from acidtest.workflows.exports import export
+from acidtest.workflows.gates import gate
+from acidtest.workflows.gates import write_baseline as baseline
+from acidtest.workflows.harness_scores import score_logs
 from acidtest.workflows.reporting import (
     compare,
     report,
@@ -68,6 +71,8 @@ __all__ = [
     "architecture_options",
     "architectures",
     "audit",
+    "baseline",
+    "check",
     "chosen_suites",
     "compare",
     "error_agreement",
@@ -79,6 +84,7 @@ __all__ = [
     "fetch",
     "finished_run",
     "folder_for",
+    "gate",
     "generate",
     "import_annotations",
     "load",
@@ -87,6 +93,7 @@ __all__ = [
     "run",
     "save",
     "score",
+    "score_logs",
     "serve_annotation",
     "sources",
     "suites",

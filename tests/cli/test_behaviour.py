@@ -130,11 +130,11 @@ def test_mistakes_are_told_in_a_line(
 
 def test_compare_says_which_of_three_models_are_tied(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(runs / "good", ["contradiction"] * 39 + ["neutral"])
-    assert main(["compare", "led", "sound", "good", "--correction", "by"]) == 0
+    assert main(["compare", "led", "sound", "good", "--correction", "by", "--full"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "Tied on swaps/antonyms-in-situ (not told apart at 0.05, adjusted), best first: sound = good; led." in out
     written(runs / "poor", ["neutral"] * 40)
-    assert main(["compare", "led", "sound", "poor"]) == 0
+    assert main(["compare", "led", "sound", "poor", "--full"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert (
         "None tied on swaps/antonyms-in-situ (not told apart at 0.05, adjusted), best first: sound; led; poor." in out

@@ -28,7 +28,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
 def test_run_prints_a_scorecard_and_where_the_report_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out, err = said(capsys, "run", "-m", "baseline:overlap", "--limit", "300", "-o", "here")
     assert "uses the lexical-overlap heuristic" in " ".join(out.split())
-    assert re.search(r"^hans +50\.0 \(", out, re.M)
+    assert re.search(r"^hans +50 \(44–56\) +50 ", out, re.M)
     assert "report: here/report.html" in out.replace("\\", "/")
     assert "limit:300|model:baseline:overlap|acidtest:0.1.0" in out
     slow = (" …", "s disk")
@@ -129,7 +129,7 @@ def test_score_compare_and_report(capsys: pytest.CaptureFixture[str], tmp_path: 
     for name, label in (("yes", "entailment"), ("no", "non-entailment")):
         (tmp_path / f"{name}.csv").write_text("id,label\n" + "".join(f"{i},{label}\n" for i in ids))
         out, _ = said(capsys, "score", f"{name}.csv", "--suite", "h.csv", "-o", name)
-        assert re.search(r"^hans +50\.0 \(.*one answer$", out, re.M)
+        assert re.search(rf"^hans +50 \(.*always {label}$", out, re.M)
         assert "whole suite" not in out
         out, _ = said(capsys, "score", f"{name}.csv", "--suite", "h.csv", "-o", name, "--full")
         assert "whole suite" in out
@@ -137,11 +137,15 @@ def test_score_compare_and_report(capsys: pytest.CaptureFixture[str], tmp_path: 
     contrasts = json.loads(out)["contrasts"]
     assert contrasts[0]["p"] == 1
     out, _ = said(capsys, "compare", "yes", "no")
-    assert "answers:no.csv" in out
-    assert "answers:no.csv − answers:yes.csv" in out
-    assert "the same rows" in out
-    assert "paired permutation within strata" in out
+    assert "Tested on the same rows: paired permutation within strata." in out
+    assert "No profile of answers:yes.csv and answers:no.csv: suite cues would show" in " ".join(out.split())
+    *_, sentence, rest = out.splitlines()
+    assert sentence == "No difference is shown between answers:yes.csv and answers:no.csv on hans."
+    assert rest == "Slices by label, heuristic, subcase …: --by FACTOR; everything: --full, or a page, -o FILE.html."
+    assert "constituent × entailment" not in out
+    out, _ = said(capsys, "compare", "yes", "no", "--full")
     assert "constituent × entailment" in out
+    assert "hans by label: answers:no.csv − answers:yes.csv" in out
     out, _ = said(capsys, "compare", "yes", "no", "--by", "subcase")
     assert "By subcase" in out
     assert "Constituent · non-entailment" in out
@@ -184,6 +188,7 @@ def test_a_flag_goes_before_a_variable_and_a_variable_before_the_file(
         ),
         (["generate", "hans", "-n", "9000", "--words", "published", "-o", "x.csv"], "has only 2,688"),
         (["generate", "hans", "-o", "x.csv", "stray"], "'stray' was not expected here"),
+        (["run", "reference"], "'reference' was not expected here; -m reference names a model, -s reference a suite"),
         (["compare", "here"], "here: there is no such folder"),
         (["report", "nowhere"], "nowhere: there is no such folder"),
         (["score", "nothing.csv", "--suite", "hans"], "nothing.csv: there is no such file"),

@@ -125,6 +125,7 @@ def _training_file(folder: Path) -> Path:
 
 INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
     "agreement": lambda runs, _: {"ratings": people_ratings(2 * len(runs))},
+    "check": lambda runs, _: {"suite": starter_pairs(), "again": starter_pairs()},
     "audit": lambda runs, _: {"train": starter_pairs(), "against": [starter_pairs()] * (len(runs) - 1)},
     "errors": _sorted_errors,
     "tag": _tagged_pairs,
@@ -137,6 +138,7 @@ INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
         "every_factor": len(runs) < 2,
     },
     "experiments": experiment_input,
+    "gate": lambda runs, _: {"baseline": runs[0], "candidate": runs[-1]},
     "representations": layers_input,
 }
 """Arguments of the studies that ask for more than runs: from the runs' folders and an empty folder."""

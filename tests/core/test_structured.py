@@ -16,7 +16,16 @@ from acidtest.core import structured
 from acidtest.core.errors import FileError
 from acidtest.core.files import write_json
 from acidtest.core.run import Header
-from acidtest.core.structured import check_json_bounds, check_shape, parse_json, parse_toml, read_json, read_own_json
+from acidtest.core.structured import (
+    check_json_bounds,
+    check_shape,
+    parse_json,
+    parse_toml,
+    read_json,
+    read_own_json,
+    read_toml_table,
+    toml_lines,
+)
 from acidtest.core.suite import Card
 
 HEADER: dict[str, Any] = {
@@ -215,3 +224,46 @@ def test_parquet_metadata_and_xml_are_read_by_one_module_each(reader: str, door:
 def test_reading_the_door_does_not_import_pydantic() -> None:
     code = "import sys; import acidtest.core.structured; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_lines_of_keys_are_known_whatever_strings_and_comments_hold() -> None:
+    text = (
+        b"# [none]\n"
+        b"name = 'a'  # b = 1\n"
+        b"[words]\n"
+        b'list = ["x", # [\n'
+        b'  "y]"]\n'
+        b'"odd key" = 3\n'
+        b"[[part]]\n"
+        b'text = """\n'
+        b"[[part]]\n"
+        b'"""\n'
+        b"[[part]]\n"
+        b"a.b = 1\n"
+        b"[part.inner]\n"
+        b"c = 2\n"
+    )
+    assert toml_lines(text) == {
+        ("name",): 2,
+        ("words",): 3,
+        ("words", "list"): 4,
+        ("words", "odd key"): 6,
+        ("part", 0): 7,
+        ("part", 0, "text"): 8,
+        ("part", 1): 11,
+        ("part", 1, "a"): 12,
+        ("part", 1, "a", "b"): 12,
+        ("part", 1, "inner"): 13,
+        ("part", 1, "inner", "c"): 14,
+    }
+
+
+def test_a_table_reports_what_is_wrong_with_the_line_of_its_key(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("one = 1\n[inner]\ntwo = true\n", encoding="utf-8")
+    table = read_toml_table(path)
+    with pytest.raises(FileError, match=r"a.toml:3: two: expected a whole number, got true"):
+        table.table("inner").value("two", int, 0)
+    with pytest.raises(FileError, match=r"a.toml:1: no key called 'one'; did you mean 'ones'"):
+        table.refuse_unknown(["ones", "inner"])
+    assert table.value("three", str, "default") == "default"

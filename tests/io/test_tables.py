@@ -89,7 +89,7 @@ def test_mixed_json_types_lose_nothing(written, values: list[str], expected: lis
 def test_escaped_characters_are_read_whole(written, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written("a.jsonl", r'{"v": "\ud83d\ude00 \u00e9 \\ud83d"}')
     assert read_table(path).frame["v"].to_list() == ["😀 é \\ud83d"]
-    monkeypatch.setattr(jsonlines, "_numbered", None)
+    monkeypatch.setattr(jsonlines, "numbered_objects", None)
     assert read_table(written("b.jsonl", r'{"v": "\uD83D\uDE00"}')).frame["v"].to_list() == ["😀"]
 
 

@@ -48,6 +48,44 @@ def test_nothing_is_cut_when_everything_is_unfolded_on_a_phone(report: Path, win
     assert window.evaluate("document.documentElement.scrollHeight") > LIMITS[390]
 
 
+@pytest.mark.parametrize("width", [360, 390])
+def test_the_table_of_suites_and_the_texts_of_charts_fit_a_phone(width: int, report: Path, window: Any) -> None:
+    window.set_viewport_size({"width": width, "height": 900})
+    window.goto(report.as_uri())
+    table = window.locator("table.stacked").first
+    assert table.evaluate("(table) => table.scrollWidth") <= width
+    assert table.locator("tbody th small").first.inner_text().startswith("n = ")
+    window.click("#unfold")
+    outside = """[...document.querySelectorAll("figure svg text")].filter((text) => {
+      const box = text.getBoundingClientRect();
+      const figure = text.closest("figure").getBoundingClientRect();
+      return box.width && (box.left < figure.left - 1 || box.right > figure.right + 1);
+    }).map((text) => text.textContent)"""
+    assert window.evaluate(outside) == []
+
+
+def test_a_search_in_the_page_opens_the_folded_section_that_has_the_words(report: Path, window: Any) -> None:
+    # A text fragment reveals what it leads to by the same steps as a search with the browser's own dialogue.
+    window.goto("about:blank")
+    window.goto(f"{report.as_uri()}#:~:text=What%20its%20parts%20mean")
+    window.wait_for_function("document.querySelector('#signatures > details').open")
+    assert not window.evaluate("document.querySelector('#methods > details').open")
+
+
+def test_a_printed_page_holds_what_is_folded_but_the_examples(report: Path, window: Any) -> None:
+    window.goto("about:blank")
+    window.goto(report.as_uri())
+    window.evaluate(
+        """addEventListener("beforeprint", () => {
+          const folds = [...document.querySelectorAll("details:not([open], .code)")];
+          window.folded = folds.map((fold) => fold.parentElement.id);
+        })"""
+    )
+    window.pdf()
+    assert window.evaluate("window.folded") == ["examples"]
+    assert window.evaluate("document.querySelectorAll('details[open]').length") == 0
+
+
 def test_a_link_opens_the_folded_section_it_leads_to_and_all_around_it(report: Path, window: Any) -> None:
     window.goto("about:blank")
     window.goto(report.as_uri())

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,16 @@ def test_an_estimate_that_is_not_known_is_a_dash_with_its_note() -> None:
     page = render_page(document())
     assert re.search(r'title="no rows">–<sup>1</sup></td>', page)
     assert '<ol class="notes"><li>No rows.</li></ol>' in page
+
+
+def test_how_many_pairs_a_number_is_based_on_can_be_read_without_a_pointer() -> None:
+    page = render_page(document())
+    assert '<p class="quiet">In every row n = 100.</p>' in page
+    few = Row("few", (Estimate(0.5, 0.1, 0.9, 8, 8, "Wilson"), KNOWN, None, ""))
+    page = render_page(document(replace(TABLE, rows=(*ROWS, few))))
+    assert "plain <small>n = 100</small></th>" in page
+    assert "few <small>n = 8 to 100</small></th>" in page
+    assert "In every row" not in page
 
 
 def test_a_csv_has_every_number_and_runs_nothing_in_a_spreadsheet(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from acidtest.stats.contrasts import CellContrast, contrast_estimate
+from acidtest.core.estimate import Estimate
+from acidtest.stats.contrasts import CellContrast, Parts, contrast_estimate, difference_estimate, p_above
 
 EVERYTHING = np.ones(6, dtype=np.bool_)
 
@@ -31,6 +32,15 @@ def test_a_cell_without_one_side_takes_no_part() -> None:
     on = np.array([True, False, True, True, True, True])
     contrast = CellContrast.between(on, np.array([0, 0, 1, 1, 1, 1]), EVERYTHING)
     assert contrast.rows.tolist() == [0, 1]
+
+
+def test_a_hundred_cells_are_told_apart() -> None:
+    # Codes of 64 to 127 cells are bytes, twice of which once became negative.
+    cells = np.repeat(np.arange(100, dtype=np.int8), 2)
+    on = np.tile([True, False], 100)
+    contrast = CellContrast.between(on, cells, np.ones(200, dtype=np.bool_))
+    assert contrast.value(on) == pytest.approx(1)
+    assert len(np.unique(contrast.arms)) == 200
 
 
 def test_no_cell_with_both_sides_gives_no_number() -> None:
@@ -71,3 +81,61 @@ def test_joint_intervals_are_wider() -> None:
     one, ten = (contrast_estimate([(1.0, contrast, values)], np.arange(40), tests=tests) for tests in (1, 10))
     assert ten.low < one.low < one.value < one.high < ten.high
     assert math.isclose(one.value, ten.value)
+
+
+def test_p_above_is_where_the_interval_would_begin_at_the_limit() -> None:
+    # A one-sided p of 0.025 / 9 is that of the limit at which an interval for nine estimates begins.
+    estimate = Estimate(0.3, 0.1, 0.5, n=400, groups=40)
+    assert p_above(estimate, 0.1, tests=9) == pytest.approx(0.025 / 9)
+    assert p_above(estimate, 0.3, tests=9) == pytest.approx(0.5)
+    assert p_above(estimate, 0.5, tests=9) == pytest.approx(1 - 0.025 / 9)
+    assert math.isnan(p_above(Estimate(math.nan, note="no rows"), 0.1))
+
+
+def follows(share: float, rng: np.random.Generator, noise: np.ndarray) -> tuple[Parts, np.ndarray]:
+    """The effect of a factor on 200 items asked with and without it, which a share of the items follows."""
+    on, groups = np.tile([True, False], 200), np.repeat(np.arange(200), 2)
+    follow = (rng.random(200) < share)[groups]
+    contrast = CellContrast.between(on, np.zeros(400, dtype=np.int64), np.ones(400, dtype=np.bool_))
+    return [(1.0, contrast, np.where(follow, on, noise[groups]))], groups
+
+
+def test_a_difference_of_contrasts_on_the_same_rows_is_paired() -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.random(200) < 0.5
+    (first, groups), (second, _) = follows(0.2, rng, noise), follows(0.6, rng, noise)
+    change = difference_estimate(first, second, groups_first=groups, groups_second=groups)
+    (_, contrast, before), (_, _, after) = first[0], second[0]
+    assert change.value == pytest.approx(contrast.value(after) - contrast.value(before))
+    # The clustered standard error by hand: 200 items, each of which adds its own change of the difference.
+    changes = (after.astype(int) - before.astype(int)).reshape(200, 2) @ [1, -1]
+    error = np.sqrt(((changes - changes.mean()) ** 2).sum() / 199 * 200) / 200
+    assert (change.high - change.low) / 2 == pytest.approx(1.972 * error, rel=0.01)
+    assert change.groups == 200
+
+
+def test_a_difference_of_contrasts_on_different_rows_adds_their_variances() -> None:
+    rng = np.random.default_rng(4)
+    (first, groups), (second, _) = (follows(share, rng, rng.random(200) < 0.5) for share in (0.2, 0.6))
+    change = difference_estimate(first, second, groups_first=groups, groups_second=groups + 200)
+    apart = [contrast_estimate(parts, groups) for parts in (first, second)]
+    reach = [(one.high - one.low) / 2 for one in (*apart, change)]
+    # 399 degrees of freedom against 199 each.
+    assert reach[2] == pytest.approx(math.hypot(reach[0], reach[1]), rel=0.01)
+    assert change.groups == 400
+
+
+def test_a_column_differs_from_itself_by_exactly_nothing() -> None:
+    first, groups = follows(0.5, np.random.default_rng(5), np.zeros(200, dtype=np.bool_))
+    change = difference_estimate(first, first, groups_first=groups, groups_second=groups)
+    assert change.value == 0
+    assert math.copysign(1, change.value) == 1
+    assert 0 < change.high < 0.03
+
+
+def test_many_small_cells_are_told_apart() -> None:
+    # 100 cells fit one byte, but twice their number does not.
+    cells = np.repeat(np.arange(0, 300, 3), 2)
+    on = np.tile([True, False], 100)
+    contrast = CellContrast.between(on, cells, np.ones(200, dtype=np.bool_))
+    assert contrast.value(on) == pytest.approx(1.0)

@@ -11,7 +11,7 @@ import pytest
 
 from acidtest import api
 from acidtest.cli.app import main
-from acidtest.studies.comparison import compare_runs
+from acidtest.studies.comparison.contrasts import compare_runs
 from acidtest.text.taxonomy import CATEGORIES, node
 
 ROWS = """premise,hypothesis,label,lexical,world,genre

@@ -3,54 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from acidtest.cli.app import main
-from acidtest.core.run import Header, ModelFacts, Run
-from acidtest.core.suite import Card
+from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import difference
 from acidtest.stats.significance import holm, mcnemar
-from acidtest.studies.comparison import WHOLE_SUITES, Contrast
-from acidtest.studies.comparison import compare_runs as contrasts
-from acidtest.studies.comparison.document import describe_pairs
-
-Verdicts = dict[str, list[bool]]
-
-
-def made_run(model: str, verdicts: Verdicts, *, strata: dict[str, list[str]] | None = None) -> Run:
-    """A run over suites of which a model gets some rows right; the gold of all is entailment."""
-    frames, cards = [], []
-    for suite, correct in verdicts.items():
-        ids = [f"{suite} {number}" for number in range(len(correct))]
-        parts = (strata or {}).get(suite)
-        frames.append(
-            pl.DataFrame(
-                {
-                    "suite": [suite] * len(ids),
-                    "id": ids,
-                    "premise": ids,
-                    "hypothesis": ["It was wet."] * len(ids),
-                    "label": ["entailment"] * len(ids),
-                    "group": ids,
-                    "template": parts or ["one"] * len(ids),
-                    "p_entailment": [float(right) for right in correct],
-                    "p_neutral": [float(not right) for right in correct],
-                    "p_contradiction": [0.0] * len(ids),
-                    "answer": ["entailment" if right else "neutral" for right in correct],
-                    "correct": correct,
-                }
-            )
-        )
-        cards.append(Card(suite, columns={"template": "factor"}, strata=("template",) if parts else (), rows=len(ids)))
-    return Run(Header(ModelFacts(model, model), {card.name: card for card in cards}, {}), pl.concat(frames))
-
-
-def gains(count: int, of: int = 60) -> list[bool]:
-    return [number >= count for number in range(of)]
+from acidtest.studies.comparison.contrasts import WHOLE_SUITES, Contrast
+from acidtest.studies.comparison.contrasts import compare_runs as contrasts
+from acidtest.studies.comparison.document import describe_tests
+from acidtest.studies.comparison.sentence import describe_comparison, short_names
+from made_runs import gains, made_run
 
 
 def on_whole_suites(found: list[Contrast]) -> list[Contrast]:
@@ -135,19 +102,121 @@ def test_the_command_says_which_tests_are_a_family(tmp_path: Path, capsys: pytes
     folders = [str(tmp_path / model) for model in ("overlap", "subsequence")]
     assert main(["compare", *folders, "--by", "label"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "over all suites and pairs of models: whole suites (2 tests), by label (4 tests)." in out
+    assert "over all suites and pairs of models: by label (4 tests)." in out
+    assert main(["compare", *folders]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "over all suites and pairs of models: whole suites (2 tests)." in out
     assert main(["compare", *folders, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["contrasts"]
     assert {(one["family"], one["family_tests"]) for one in found if not one["factor"]} == {("whole suites", 2)}
 
 
+def test_controls_are_families_of_their_own() -> None:
+    losses = {"a": 6, "b": 9, "a#control": 7, "b#control": 8}
+    first = made_run("first", {name: [True] * 60 for name in losses})
+    second = made_run("second", {name: gains(count) for name, count in losses.items()})
+    found = contrasts([first, second])
+    families = {one.suite: (one.family, one.family_tests) for one in on_whole_suites(found)}
+    assert families["a"] == families["b"] == (WHOLE_SUITES, 2)
+    assert families["a#control"] == families["b#control"] == ("untouched pairs", 2)
+    assert {one.family for one in found if one.factor == "label"} == {"by label", "by label, untouched pairs"}
+    # Two tests in each family, not four in one: the smaller p is doubled.
+    assert whole(found)["b"].p_adjusted == pytest.approx(2 * 2.0**-8)
+
+
 def test_the_sentence_lists_what_is_better_worse_and_undecided_by_size() -> None:
-    first = made_run("old", {"a": [True] * 60, "b": gains(30), "c": gains(20), "d": [True] * 60})
-    second = made_run("new", {"a": gains(12), "b": [True] * 60, "c": [True] * 60, "d": gains(1)})
+    first = made_run("old", {"a": [True] * 60, "b": gains(30), "c": gains(20), "d": [True] * 60, "e": [True] * 60})
+    second = made_run("new", {"a": gains(12), "b": [True] * 60, "c": [True] * 60, "d": gains(1), "e": [True] * 60})
     # 12, 30 and 20 discordant rows of 60, all one way, and 1, which shows nothing.
-    assert list(describe_pairs(on_whole_suites(contrasts([first, second])))) == [
-        "Against old, new is better on b (+50.0), c (+33.3), worse on a (−20.0), undecided on the rest."
+    assert describe_comparison(contrasts([first, second])) == (
+        "new is better on b (+50.0) and c (+33.3), worse on a (−20.0), undecided on the rest."
+    )
+
+
+def test_one_undecided_suite_is_named() -> None:
+    first = made_run("old", {"stress/spelling": [True] * 60, "hans": [True] * 60})
+    second = made_run("new", {"stress/spelling": gains(12), "hans": gains(1)})
+    assert describe_comparison(contrasts([first, second])) == "new is worse on spelling (−20.0), undecided on hans."
+
+
+def test_models_that_are_right_on_the_same_rows_show_no_difference() -> None:
+    run = made_run("old", {"a": gains(12), "b": gains(3), "a#control": gains(1)})
+    assert describe_comparison(contrasts([run, run])) == (
+        "No difference is shown between old and old (2) on any of 2 suites."
+    )
+
+
+def test_a_control_is_no_suite_of_the_sentence() -> None:
+    first = made_run("old", {"a": [True] * 60, "a#control": [True] * 60})
+    second = made_run("new", {"a": gains(12), "a#control": gains(30)})
+    assert describe_comparison(contrasts([first, second])) == "new is worse on a (−20.0)."
+
+
+def test_the_sentence_about_many_suites_is_no_longer_than_two_lines() -> None:
+    names = [f"stress/rather-long-name-{number}" for number in range(14)]
+    first = made_run("old", {name: [True] * 60 for name in names})
+    second = made_run("new", {name: gains(20 + number) for number, name in enumerate(names)})
+    sentence = describe_comparison(contrasts([first, second]))
+    assert sentence.startswith("new is worse on rather-long-name-13 (−55.0), rather-long-name-12 (−53.3), ")
+    assert sentence.endswith(" more.")
+    assert len(sentence) <= 190
+    assert sentence.count("(") == 3
+
+
+def test_three_models_have_a_sentence_for_each_pair_and_five_one_for_all() -> None:
+    runs = [made_run(f"m{lost}", {"a": gains(lost)}) for lost in (0, 1, 20, 40, 59)]
+    assert describe_comparison(contrasts(runs[1:4])).splitlines() == [
+        "Against m1, m20 is worse on a (−31.7).",
+        "Against m1, m40 is worse on a (−65.0).",
+        "Against m20, m40 is worse on a (−33.3).",
     ]
-    assert list(describe_pairs(on_whole_suites(contrasts([first, first])))) == [
-        "Against old, old (2) is undecided on all suites."
+    # All pairs but m0 and m1 differ: m0 and m1 are better than three others each, m59 is worse than four.
+    assert describe_comparison(contrasts(runs)) == (
+        "9 of 10 comparisons of 5 models on whole suites show a difference: most often m0 is better (3) and m59 is "
+        "worse (4)."
+    )
+
+
+def test_a_family_is_left_out_of_a_name_only_where_that_is_clear() -> None:
+    suites = ["stress/negation", "swaps/negation", "hans", "hans/novel", "stress/spelling:edit=keyboard"]
+    assert list(short_names(suites).values()) == [
+        "stress/negation",
+        "swaps/negation",
+        "hans",
+        "hans/novel",
+        "spelling:edit=keyboard",
     ]
+
+
+def test_a_difference_whose_interval_includes_zero_is_undecided() -> None:
+    # Every stratum is certain, so that the test within strata takes one row of 601 for proof; the interval does not.
+    parts = np.repeat(["one", "two"], [301, 300])
+    right = parts == "one"
+    runs = [
+        made_run(name, {"toy": verdicts.tolist()}, strata={"toy": parts.tolist()})
+        for name, verdicts in (("first", right), ("second", ~right))
+    ]
+    (found,) = on_whole_suites(contrasts(runs))
+    assert found.p_adjusted < 0.05
+    assert found.difference.low < 0 < found.difference.high
+    assert found.verdict == "undecided"
+    assert "the interval includes zero" in " ".join(describe_tests(["toy"], [found]))
+
+
+def test_how_suites_were_tested_is_said_once_with_what_it_holds_for() -> None:
+    change = Estimate(0.1, 0.05, 0.15)
+    found = [
+        Contrast(name, "old", "new", "", "", (0.1, 0.2), replace(change, note=note), paired, test, 0.01, 0.01, 0.1)
+        for name, paired, test, note in (
+            ("a", True, "McNemar, exact", ""),
+            ("b", True, "paired permutation", "9 rows left out"),
+            ("c", True, "paired permutation", "9 rows left out"),
+            ("d", False, "unpaired permutation", ""),
+        )
+    ]
+    assert describe_tests("abcd", found) == (
+        "Tested on different rows: unpaired permutation (d); on the same rows: McNemar, exact (a), paired permutation "
+        "(the rest).",
+        "b and c: 9 rows left out.",
+    )
+    assert describe_tests("a", found[:1]) == ("Tested on the same rows: McNemar, exact.",)

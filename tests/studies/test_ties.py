@@ -11,7 +11,7 @@ import pytest
 from acidtest.core.estimate import Estimate
 from acidtest.core.serialise import to_json
 from acidtest.stats.contingency import Ties, letter, tied_categories, tied_groups
-from acidtest.studies.comparison import Contrast, tied_models
+from acidtest.studies.comparison.contrasts import Contrast, tied_models
 
 
 def contrast(first: str, second: str, p: float, accuracies: tuple[float, float], factor: str = "") -> Contrast:

@@ -18,7 +18,7 @@ from acidtest.studies.profile.toggles import MOST, toggle_sections
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A model that sees overlap and nothing else, on three items in each cell: items take turns in what they switch."""
     folder: Path = tmp_path_factory.mktemp("toggles")
-    acidtest.save(acidtest.generate("cues", n=3), folder / "cues.parquet")
+    acidtest.save(acidtest.generate("cues", n=6), folder / "cues.parquet")
     return acidtest.run(
         "baseline:overlap", suites=[str(folder / "cues.parquet")], output=folder / "run", page=False
     ).run
@@ -51,7 +51,7 @@ def test_changed_answers_come_first_and_are_counted(run: Run) -> None:
     keys = ["group", "label", "negation", "cue_words", "antonym", "number", "length", "misspelling"]
     sides = forms.filter(pl.col("form") == "overlap").join(forms.filter(pl.col("form") == "none"), on=keys)
     changes = int((sides["answer"] != sides["answer_right"]).sum())
-    assert sections[0].summary == f"{sides.height} items asked both ways; the answer changes in {changes}"
+    assert sections[0].summary == f"{sides.height:,} items asked both ways; the answer changes in {changes:,}"
     first = shown(sections, "overlap").toggles[0]
     assert first.having.answers["m"].split()[0] == "entailment"
     assert first.lacking.answers["m"].split()[0] != "entailment"

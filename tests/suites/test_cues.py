@@ -9,6 +9,7 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.suites.cues import FORMS, SWITCHED
+from acidtest.suites.sample import limit_rows
 from acidtest.text.cues import pair_cues
 
 CELL = ["material", "label", "form", *SWITCHED]
@@ -86,12 +87,47 @@ def test_antonyms_are_in_the_premise_only_where_they_should_be(frame: pl.DataFra
 
 
 def test_switching_one_cue_changes_nothing_else(frame: pl.DataFrame) -> None:
-    templates = frame.filter((pl.col("material") == "templates") & (pl.col("switched") == "negation and length"))
+    templates = frame.filter((pl.col("material") == "templates") & (pl.col("switched") == "negation"))
     others = [column for column in ["group", *CELL] if column != "negation"]
     both = templates.filter(pl.col("negation") == "yes").join(templates.filter(pl.col("negation") == "no"), on=others)
     assert both.height == templates.height // 2
     assert (both["hypothesis"].str.replace(" no ", " ") == both["hypothesis_right"]).all()
     assert (both["premise"].str.replace(" no ", " ") == both["premise_right"]).all()
+
+
+def test_the_rows_of_an_item_have_every_cue_in_half_of_them(frame: pl.DataFrame) -> None:
+    templates = frame.filter(pl.col("material") == "templates")
+    shares = templates.group_by("group").agg((pl.col(*SWITCHED) == "yes").mean())
+    assert shares.select(SWITCHED).unique().rows() == [(0.5,) * len(SWITCHED)]
+
+
+def test_a_limited_sample_of_960_rows_has_one_of_every_cell() -> None:
+    suite = limit_rows(api.generate("cues", n=3), 960, seed=0)
+    assert suite.frame.collect().group_by(CELL).len()["len"].to_list() == [1] * 960
+    assert suite.card.version == 2
+
+
+def test_a_limited_sample_asks_a_hypothesis_with_all_forms_under_opposite_settings() -> None:
+    rows = limit_rows(api.generate("cues", n=3), 300, seed=0).frame.collect()
+    assert rows.height == 300
+    templates = rows.filter(pl.col("material") == "templates")
+    assert templates.group_by("group", "label", *SWITCHED).len()["len"].unique().to_list() == [len(FORMS)]
+    for cue in SWITCHED:
+        assert templates.group_by("turn").agg((pl.col(cue) == "yes").mean())[cue].unique().to_list() == [0.5]
+
+
+def test_a_limited_sample_is_exactly_as_large_as_asked_and_grows_by_more_rows() -> None:
+    suite = api.generate("cues", n=2)
+    smaller, larger = (limit_rows(suite, limit, seed=4).frame.collect()["id"] for limit in (101, 777))
+    assert (len(smaller), len(larger)) == (101, 777)
+    assert set(smaller) <= set(larger)
+
+
+def test_a_limited_sample_of_1000_rows_has_items_with_and_without_most_cues() -> None:
+    rows = limit_rows(api.generate("cues"), 1000, seed=0).frame.collect()
+    fixed = ["group", "label", "form"]
+    switched = rows.group_by(*fixed, "switched").len().filter(pl.col("len") == 4)
+    assert switched["switched"].n_unique() == len(SWITCHED)
 
 
 def test_a_word_is_misspelt_alike_on_both_sides(frame: pl.DataFrame) -> None:

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from acidtest import api
+from acidtest.core.checks import find_problems
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.suites.checks import find_problems
 from acidtest.text.taxonomy import CATEGORIES
 
 # Counts of the released file by label (E, N, C); the sum is what gives 1.76 categories a pair.

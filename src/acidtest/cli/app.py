@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -29,7 +30,7 @@ from acidtest.cli.options import (
 )
 from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, interrupt_normally
 from acidtest.core.logs import log
-from acidtest.core.registry import docstring_after, module_source
+from acidtest.core.registry import docstring_after, module_source, plugin_error
 from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested
 from acidtest.core.study import GROUPS, STUDIES, CommandEntry, study_entries
 from acidtest.version import __version__
@@ -43,10 +44,13 @@ COMMANDS = {
     "runs": "look into a run",
     "report": "look into a run",
     "compare": "look into a run",
+    "gate": "test a model",
+    "baseline": "test a model",
     "representations": "look into a run",
     "errors": "look into a run",
     "generate": "make and check data",
     "audit": "make and check data",
+    "check": "make and check data",
     "words": "make and check data",
     "tag": "make and check data",
     "taxonomy": "make and check data",
@@ -59,11 +63,14 @@ COMMANDS = {
 }
 """The group of each command that is written by hand; studies register their own commands."""
 
-_SHARED_MODULES = {"tag": "taxonomy", "report": "compare"}
+_SHARED_MODULES = {"tag": "taxonomy", "report": "compare", "baseline": "gate"}
 """The module of each command that shares the module of another command."""
 
-OPEN_COMMANDS = ("run", "generate", "score", "representations")
+OPEN_COMMANDS = ("run", "generate", "check", "score", "representations")
 """The commands that pass options on to suites."""
+
+NESTED_COMMANDS = ("export",)
+"""The commands that have subcommands."""
 
 _OPEN_TRAINING = ("train", "experiment")
 """The commands that pass options on to architectures."""
@@ -102,16 +109,42 @@ def command(names: Iterable[str] | None = None) -> TyperGroup:
         context_settings=_HELP,
     )
     app.callback(invoke_without_command=True)(_root)
-    for name in command_entries() if names is None else names:
+    chosen = list(command_entries() if names is None else names)
+    for name in chosen:
+        if name in NESTED_COMMANDS:
+            app.add_typer(_nested_commands(name), name=name)
+            continue
         settings = OPEN if name in (*OPEN_COMMANDS, *_OPEN_TRAINING) else {}
         app.command(name, context_settings={**settings, **_HELP})(read_command(_command_function(name)))
     group = typer.main.get_group(app)
-    for sub in group.commands.values():
-        sub.invoke = partial(_invoke_unless_refused, sub.invoke)  # type: ignore[method-assign]
+    # Typer lists commands with subcommands before the others.
+    group.commands = {name: group.commands[name] for name in chosen}
+    for sub in leaf_commands(group).values():
+        sub.invoke = partial(_invoke_unless_refused, sub.invoke)
         for parameter in sub.params:
             if isinstance(parameter, TyperOption) and parameter.name != "help":
                 parameter.envvar = variable_name(parameter.name)
     return group
+
+
+def leaf_commands(group: TyperGroup) -> dict[str, Any]:
+    """The commands that do something, by what a user types: ``run``, ``export onnx``."""
+    commands: dict[str, Any] = {}
+    for name, sub in group.commands.items():
+        nested = sub.commands if isinstance(sub, TyperGroup) else {}
+        commands |= {f"{name} {part}": inner for part, inner in nested.items()} or {name: sub}
+    return commands
+
+
+def _nested_commands(name: str) -> typer.Typer:
+    """A command with subcommands: its function holds the help, ``subcommands`` of its module the rest."""
+    module = importlib.import_module(_command_module(name))
+    app = typer.Typer(rich_markup_mode=None, context_settings=_HELP)
+    app.callback()(getattr(module, name))
+    for part, function in module.subcommands().items():
+        summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
+        app.command(part, short_help=summary, context_settings=_HELP)(read_command(function))
+    return app
 
 
 def _command_function(name: str) -> Callable[..., Any]:
@@ -194,15 +227,23 @@ def main(arguments: list[str] | None = None) -> int:
         log.debug("%s", traceback.format_exc())
         complain(f"acidtest: {error.filename or 'output'}: {error.strerror or error}")
         status = 2
-    except Exception:
-        traceback.print_exc()
-        complain("acidtest: this is a mistake in acidtest, not yours; please report it with the lines above")
-        status = 3
+    except Exception as error:
+        status = _complain_of(error)
     if status == INTERRUPTED:
         complain("acidtest: interrupted; the same command continues")
     if arguments is None:
         sys.exit(status)
     return status
+
+
+def _complain_of(error: Exception) -> int:
+    """Say whose mistake an unforeseen exception is: that of a plug-in, with its line, or ours, with a traceback."""
+    if plugin := plugin_error(error):
+        complain(f"acidtest: {plugin}")
+        return 2
+    traceback.print_exception(error)
+    complain("acidtest: this is a mistake in acidtest, not yours; please report it with the lines above")
+    return 3
 
 
 def _invoke(words: list[str]) -> int:
@@ -224,12 +265,16 @@ def _is_study(name: str) -> bool:
 def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
     """The settings of each command in the settings file; unknown environment variables are reported.
 
-    A list for an option that takes one value is an error only for ``command``, the one that is run.
+    Those of a subcommand are in the mapping of its command. A list for an option that takes one value is an error only
+    for ``command``, the one that is run.
     """
     path = Path(os.environ.get(CONFIG, FILE))
     if CONFIG in os.environ and not path.is_file():
         raise AcidtestError(f"{CONFIG}: there is no file {path}")
-    options = {name: [p.name for p in sub.params if p.name] for name, sub in group.commands.items()}
+    leaves = leaf_commands(group)
+    options: dict[str, list[str]] = {name: [] for name in group.commands}
+    for name, sub in leaves.items():
+        options[name.partition(" ")[0]] += [p.name for p in sub.params if p.name]
     for name in OPEN_COMMANDS:
         options[name] += suite_options()
     known = {variable_name(option) for names in options.values() for option in names} | KNOWN_VARIABLES
@@ -237,15 +282,22 @@ def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
         if name.startswith(PREFIX):
             complain(f"acidtest: the environment variable {name} is not one of acidtest's; it is ignored")
     settings = read_settings(path, options)
-    for name, sub in group.commands.items():
+    values: dict[str, dict[str, Any]] = {}
+    for name, sub in leaves.items():
+        first, _, part = name.partition(" ")
         several = {parameter.name for parameter in sub.params if _takes_several(parameter)}
         single = {parameter.name for parameter in sub.params} - several
-        for option, value in settings.get(name, {}).items():
+        chosen = {key: value for key, value in settings.get(first, {}).items() if not part or key in several | single}
+        for option, value in chosen.items():
             if option in several and not isinstance(value, list):
-                settings[name][option] = [value]
-            elif isinstance(value, list) and option in single and name == command:
+                chosen[option] = [value]
+            elif isinstance(value, list) and option in single and first == command:
                 raise FileError(path, f"{option}: acidtest {name} takes one value, not a list")
-    return settings
+        if part:
+            values.setdefault(first, {})[part] = chosen
+        else:
+            values[first] = chosen
+    return values
 
 
 def _takes_several(parameter: Any) -> bool:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Json, Seed, echo, print_document, print_json
+from acidtest.cli.options import SCREEN, Full, Json, Seed, echo, print_document, print_json, print_lines, terminal_width
 from acidtest.cli.study_commands import Plots, Tables, show_written, write_document
+from acidtest.core.document import Document
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
 from acidtest.core.serialise import to_json
 from acidtest.core.study import STUDIES
+from acidtest.render.terminal import render_screen
 from acidtest.workflows import reporting
 from acidtest.workflows.runs import finished_run
+from acidtest.workflows.tracking import log_to_mlflow
+
+NAMED_FACTORS = 3
+"""The most factors that are named below a comparison."""
 
 Reference = Annotated[
     list[Path] | None,
@@ -29,16 +36,28 @@ def report(
     tables: Tables = None,
     plots: Plots = None,
     reference: Reference = None,
+    mlflow: Annotated[
+        bool, typer.Option("--mlflow", help="Log numbers, settings and the page to MLflow (MLFLOW_TRACKING_URI).")
+    ] = False,
+    experiment: Annotated[
+        str, typer.Option("--experiment", help="The experiment of MLflow; else MLFLOW_EXPERIMENT_NAME or acidtest.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Write one self-contained HTML page for one or several runs, and its tables and charts as files if asked."""
-    page = reporting.report(runs, output, reference=reference or (), tables=tables, plots=plots)
+    if experiment and not mlflow:
+        raise AcidtestError("--experiment names an experiment of MLflow; add --mlflow")
+    finished = [finished_run(folder) for folder in runs]
+    page = reporting.report(finished, output, reference=reference or (), tables=tables, plots=plots)
     files = {"report": page, "tables": tables, "plots": plots}
     written = {kind: path for kind, path in files.items() if path is not None}
+    logged = log_to_mlflow(finished, page, experiment=experiment) if mlflow else []
     if json:
-        print_json({kind: str(path) for kind, path in written.items()})
-    else:
-        show_written(written)
+        print_json(to_json({**written, **({"mlflow": logged} if mlflow else {})}))
+        return
+    show_written(written)
+    for run in logged:
+        echo(run.describe())
 
 
 def compare(
@@ -59,6 +78,7 @@ def compare(
         str,
         typer.Option("--correction", help="holm, bh (Benjamini–Hochberg), by (Benjamini–Yekutieli) or none."),
     ] = "holm",
+    full: Full = False,
     json: Json = False,
     seed: Seed = 0,
 ) -> None:
@@ -78,9 +98,7 @@ def compare(
         reason = str(error) if len(finished) > 1 else ""
     contrasts = result.contrasts if result else ()
     factors = list(dict.fromkeys(contrast.factor for contrast in contrasts if contrast.factor))
-    for factor in by or ():
-        if factor not in factors:
-            raise UnknownNameError("factor", factor, factors, f" These runs have {', '.join(factors)} (--by)")
+    _require_factors(by or (), factors)
     if reason:
         log.warning("the runs are not compared with each other: %s", reason)
     if plots and not contrasts:
@@ -91,12 +109,32 @@ def compare(
         written = write_document(document, output, tables, plots if contrasts else None, page_key="comparison")
     if json:
         lists = {"contrasts": contrasts, "contamination": leaks.models, "ties": result.ties if result else ()}
-        print_json(to_json({"schema": 1, "correction": correction, **lists, **written}))
+        added = {"headline": result.headline, "profiles": result.profiles} if result else {}
+        print_json(to_json({"schema": 1, "correction": correction, **added, **lists, **written}))
         return
-    print_document(document, full=False)
-    if factors:
-        echo(f"Factors: {', '.join(factors)} (--by).")
+    if result is None or full:
+        print_document(document)
+    else:
+        screen = partial(reporting.comparison_screen, result, leaks)
+        print_lines(_one_screen(screen, others=2 + len(written)))
+        echo(_describe_rest(factors))
     show_written(written)
+
+
+def _one_screen(screen: Callable[[int], Document], *, others: int) -> list[str]:
+    """Suites, profiles and the sentence; fewer suites where all of them would not leave room for ``others`` lines."""
+    lines: list[str] = []
+    for suites in range(reporting.SHOWN_SUITES, 2, -1):
+        lines = list(render_screen(screen(suites), terminal_width()))
+        if len(lines) + others <= SCREEN:
+            break
+    return lines
+
+
+def _describe_rest(factors: Sequence[str]) -> str:
+    """Where everything else is."""
+    names = f"{', '.join(factors[:NAMED_FACTORS])}{' …' if len(factors) > NAMED_FACTORS else ''}"
+    return f"Slices by {names}: --by FACTOR; everything: --full, or a page, -o FILE.html."
 
 
 def _require_different(folders: Sequence[Path]) -> None:
@@ -104,3 +142,9 @@ def _require_different(folders: Sequence[Path]) -> None:
     for number, folder in enumerate(folders):
         if resolved[number] in resolved[:number]:
             raise AcidtestError(f"{folder} is given twice; compare different runs")
+
+
+def _require_factors(chosen: Sequence[str], factors: Sequence[str]) -> None:
+    for factor in chosen:
+        if factor not in factors:
+            raise UnknownNameError("factor", factor, factors, f" These runs have {', '.join(factors)} (--by)")

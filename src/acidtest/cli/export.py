@@ -1,51 +1,48 @@
-"""``acidtest export``: a model in the format of another program."""
+"""``acidtest export FORMAT``: a command for each format, made from the signature of the function that writes it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
 
 import typer
 
 from acidtest.cli.options import Json, complain, echo, print_json
-from acidtest.workflows import exports
-from acidtest.workflows.exports import UnfaithfulError
+from acidtest.cli.study_commands import keyword_parameter, read_argument, typer_parameter
+from acidtest.workflows.exports import FORMATS, ExportCheckError, Exported
 
 
-def export(
-    format: Annotated[str, typer.Argument(help="The format: onnx.")],
-    model: Annotated[str, typer.Argument(help="The model to write: hf:PATH_OR_NAME.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write it to.")],
-    int8: Annotated[
-        bool, typer.Option("--int8", help="Also a graph with whole numbers for weights: smaller, faster, less exact.")
-    ] = False,
-    labels: Annotated[
-        str, typer.Option("--labels", help="The labels of its outputs in order, where their names do not say.")
-    ] = "",
-    label_map: Annotated[
-        str, typer.Option("--label-map", help="theirs=ours, such as LABEL_0=contradiction, where names do not say.")
-    ] = "",
-    json: Json = False,
-) -> None:
-    """Write a model in another format, and compare its answers with what it answered before.
+def export() -> None:
+    """Write models, suites and results for other programs."""
 
-    onnx is a folder that onnx:FOLDER reads without torch; exit status 1 when its answers differ by more than 0.001.
-    """
-    try:
-        made = exports.export(format, model, output=output, int8=int8, labels=labels, label_map=label_map)
-    except UnfaithfulError as error:
+
+def subcommands() -> dict[str, Callable[..., None]]:
+    """The command of each format by its name."""
+    return {name: _format_command(name, FORMATS[name]) for name in FORMATS}
+
+
+def _format_command(name: str, write: Callable[..., Exported]) -> Callable[..., None]:
+    """The command of a format, with a signature that typer reads."""
+    hints = get_type_hints(write, include_extras=True)
+    parameters = inspect.signature(write).parameters
+    signature = [typer_parameter(parameter, hints[key]) for key, parameter in parameters.items()]
+    signature.append(keyword_parameter("json", Json, False))
+
+    def command(*, json: bool, **given: Any) -> None:
+        try:
+            written = write(**{key: read_argument(key, hints[key], value, []) for key, value in given.items()})
+        except ExportCheckError as error:
+            if json:
+                print_json(error.to_json())
+            complain(f"acidtest: {error}")
+            raise typer.Exit(1) from error
         if json:
-            print_json({"format": format, "model": model, "folder": None, "graphs": list(map(asdict, error.graphs))})
-        complain(f"acidtest: {error}")
-        raise typer.Exit(1) from error
-    if json:
-        print_json(made.to_json())
-        return
-    echo("\n".join(made.notes))
-    for graph in made.graphs:
-        echo(
-            f"{graph.file}: {graph.bytes / 1e6:,.1f} MB; on {made.pairs} pairs probabilities differ by at most "
-            f"{graph.difference:.2g}, {graph.equal:.1%} of labels are equal"
-        )
-    echo("\n".join(f"wrote onnx:{path}" for path in made.paths))
+            print_json(written.to_json())
+        else:
+            echo(written.describe())
+
+    command.__name__, command.__doc__ = name, write.__doc__
+    command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
+    return command

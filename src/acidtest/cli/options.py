@@ -85,6 +85,9 @@ KNOWN_VARIABLES = {
 }
 """Environment variables that are not options."""
 
+SCREEN = 40
+"""The most lines that are printed without --full."""
+
 _DELAY = 2.0
 _UNESCAPED = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
@@ -225,13 +228,13 @@ def extra_arguments(
         return {}, {}
     from acidtest.workflows import batteries, evaluations
 
-    asked = [generator for name, generator in batteries.suites().items() if batteries.means(suites, name)]
-    of_suites = {option for generator in asked for option in generator.options}
+    of_suites = batteries.options_of(suites)
     of_models = {option for spec in models for option in evaluations.model_options(spec)}
-    every = {*suite_options(), *(model_options() if models else ())}
+    any_suite = {*suite_options(), *of_suites}
+    every = {*any_suite, *(model_options() if models else ())}
     given = _given(context, every)
     for name in given:
-        if name not in of_models and name not in suite_options():
+        if name not in of_models and name not in any_suite:
             kinds = [f"{kind}:" for kind in evaluations.model_kinds() if name in evaluations.model_options(kind)]
             raise AcidtestError(f"--{name.replace('_', '-')} is an option of {' and '.join(kinds)} models only")
     settled = {name: value for name, value in _settled(context, every).items() if name in of_suites | of_models}
@@ -287,7 +290,8 @@ def _given(
         flag, equals, value = word.partition("=")
         name = flag.removeprefix("--").replace("-", "_")
         if not flag.startswith("-"):
-            raise AcidtestError(f"{word!r} was not expected here; see: acidtest {context.info_name} --help")
+            hint = f"-m {word} names a model, -s {word} a suite; " if "--suites" in known and "--model" in known else ""
+            raise AcidtestError(f"{word!r} was not expected here; {hint}see: acidtest {context.info_name} --help")
         if flag == "-n" and "--limit" in known:
             raise AcidtestError(
                 f"acidtest {context.info_name} has no option -n; --limit N asks a sample of N pairs of each suite. "

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from acidtest.cli.options import (
+    SCREEN,
     Address,
     Columns,
     Engine,
@@ -41,8 +42,6 @@ from acidtest.workflows.runs import REPORT, Finished
 
 _SLOW = 2.0
 """Seconds after which the usage of a model is printed."""
-SCREEN = 40
-"""The most lines that are printed without --full."""
 
 Output = Annotated[
     Path | None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +19,12 @@ from acidtest.cli.options import (
     suite_arguments,
 )
 from acidtest.cli.run import CollapseOption, Fresh, Name, Output, require_one_run, show_runs
+from acidtest.core.errors import AcidtestError
 from acidtest.workflows import evaluations, reporting
 from acidtest.workflows.batteries import Battery, Reading
 from acidtest.workflows.evaluations import folder_for
+from acidtest.workflows.harness_scores import is_harness_log, score_logs
+from acidtest.workflows.runs import Finished
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,16 @@ class PredictionFileOptions:
 def score(
     context: typer.Context,
     predictions: Annotated[
-        Path, typer.Argument(help="Ids with labels or probabilities: .csv, .tsv, .jsonl, .parquet.")
+        Path,
+        typer.Argument(
+            help="Ids with labels or probabilities: .csv, .tsv, .jsonl, .parquet; or a log of lm-evaluation-harness or "
+            "Inspect, or a folder of logs."
+        ),
     ],
-    suite: Annotated[str, typer.Option("--suite", "-s", help="The suite they answer: a name or a file.")],
+    suite: Annotated[
+        str | None,
+        typer.Option("--suite", "-s", help="The suite they answer: a name or a file. Logs of harnesses say it."),
+    ] = None,
     source: From = None,
     output: Output = None,
     name: Name = "",
@@ -74,21 +85,51 @@ def score(
 
     A file with a column of labels for each of several systems is scored with --column NAME for each: every system gets
     its own run. Labels may be names, three columns of probabilities or one of lists; an empty cell, unanswered or
-    abstain is no answer, which counts as wrong.
+    abstain is no answer, which counts as wrong. Logs of tasks that acidtest gave to lm-evaluation-harness
+    (samples_*.jsonl) or Inspect (.eval, .json) say themselves which suites they answer.
     """
-    systems: list[str | None] = list(dict.fromkeys(file.column or [])) or [None]
-    require_one_run(name, systems)
+    if context.args and not context.args[0].startswith("-") and Path(context.args[0]).exists():
+        raise AcidtestError(f"{context.args[0]}: score takes one file or one folder; name the folder of several logs")
     reading = Reading.parsed(suite_columns, suite_label_map, published_as=published_as)
-    arguments = suite_arguments(context, [suite])
-    battery = Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading)
-    finished = [
+    arguments = suite_arguments(context, [suite] if suite else [])
+    battery = Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading) if suite else None
+    options = RunOptions(output, name, collapse, fresh)
+    if is_harness_log(predictions):
+        _refuse_options(file, {} if suite else {**arguments, "from": source, "seed": seed})
+        finished = score_logs(predictions, suite=battery, missing=file.missing, **asdict(options))
+    elif battery is None:
+        raise AcidtestError(f"{predictions} does not say which suite it answers; name it: --suite NAME_OR_FILE")
+    else:
+        finished = _score_table(predictions, battery, file, options)
+    joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
+    show_runs(finished, json=json, full=full, joint=joint)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Where the run goes, and how answers become verdicts."""
+
+    output: Path | None
+    name: str
+    collapse: str
+    fresh: bool
+
+
+def _score_table(
+    predictions: Path, battery: Battery, file: PredictionFileOptions, options: RunOptions
+) -> list[Finished]:
+    """A run for each system that has a column of answers in a table."""
+    systems: list[str | None] = list(dict.fromkeys(file.column or [])) or [None]
+    require_one_run(options.name, systems)
+    names = [system or "" for system in systems]
+    return [
         evaluations.score(
             predictions,
             battery,
-            output=folder_for(system or str(predictions), output, [system or "" for system in systems]),
-            name=name,
-            collapse=collapse,
-            fresh=fresh,
+            output=folder_for(system or str(predictions), options.output, names),
+            name=options.name,
+            collapse=options.collapse,
+            fresh=options.fresh,
             answers=Reading.parsed(file.columns, file.label_map),
             column=system,
             order=file.order,
@@ -96,5 +137,12 @@ def score(
         )
         for system in systems
     ]
-    joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
-    show_runs(finished, json=json, full=full, joint=joint)
+
+
+def _refuse_options(file: PredictionFileOptions, of_suite: Mapping[str, object]) -> None:
+    """Raise for options that a log of a harness leaves no room for."""
+    of_file = {"column": file.column, "columns": file.columns, "label-map": file.label_map, "order": file.order}
+    for option, value in {**of_file, **of_suite}.items():
+        if value:
+            why = "names its answers" if option in of_file else "was made with its own options"
+            raise AcidtestError(f"--{option} is for tables of predictions; the log of a harness {why}: leave it out")

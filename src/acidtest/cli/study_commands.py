@@ -53,8 +53,8 @@ def study_command(study: Study) -> Callable[..., None]:
     files = [name for name in parameters if input_type(hints[name])[0] is Suite]
     shared = {name: part for name, part in SHARED.items() if name not in parameters}
     added = {**(READING if files else {}), **shared}
-    signature = [_typer_parameter(parameter, hints[name]) for name, parameter in parameters.items()]
-    signature += [_keyword(name, annotation, default) for name, (annotation, default) in added.items()]
+    signature = [typer_parameter(parameter, hints[name]) for name, parameter in parameters.items()]
+    signature += [keyword_parameter(name, annotation, default) for name, (annotation, default) in added.items()]
 
     def command(**given: Any) -> None:
         output = {name: given.pop(name, None) for name in shared}
@@ -63,7 +63,7 @@ def study_command(study: Study) -> Callable[..., None]:
         if any(reading) and not any(given[name] for name in files):
             names = " or ".join(f"--{name}" for name in files)
             raise AcidtestError(f"--columns and --label-map say how to read {names}, which is not given")
-        arguments = {name: _read(name, hints[name], value, reading) for name, value in given.items()}
+        arguments = {name: read_argument(name, hints[name], value, reading) for name, value in given.items()}
         show(study, study.compute(**arguments), output)
 
     command.__name__, command.__doc__ = study.name, study.compute.__doc__
@@ -135,14 +135,14 @@ def show_written(written: dict[str, Path]) -> None:
         echo(f"{kind}: {path}")
 
 
-def _typer_parameter(parameter: inspect.Parameter, hint: Any) -> inspect.Parameter:
+def typer_parameter(parameter: inspect.Parameter, hint: Any) -> inspect.Parameter:
     """A parameter of a study as typer reads it: a positional one is an argument, the others are options.
 
     The annotation holds the help, and after it further flags such as ``-s``.
     """
     kind, *texts = get_args(hint) if get_origin(hint) is Annotated else (hint, "")
     if parameter.name == "seed":
-        return _keyword("seed", Seed, parameter.default)
+        return keyword_parameter("seed", Seed, parameter.default)
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
         flag = f"--{parameter.name.replace('_', '-')}"
         flag = f"{flag}/--no-{flag[2:]}" if kind is bool and parameter.default else flag
@@ -152,10 +152,10 @@ def _typer_parameter(parameter: inspect.Parameter, hint: Any) -> inspect.Paramet
     default = parameter.default
     if isinstance(default, tuple):
         default = ",".join(default) or None
-    return _keyword(parameter.name, Annotated[_typer_type(kind), info], default)
+    return keyword_parameter(parameter.name, Annotated[_typer_type(kind), info], default)
 
 
-def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+def keyword_parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -170,8 +170,8 @@ def _typer_type(kind: Any) -> Any:
     return str if get_origin(kind) is Literal else kind
 
 
-def _read(name: str, hint: Any, value: Any, reading: list[Any]) -> Any:
-    """The value that typer read, converted to what the study takes."""
+def read_argument(name: str, hint: Any, value: Any, reading: list[Any]) -> Any:
+    """The value that typer read, converted to what the function takes; ``reading`` says how to read a suite's file."""
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if input_type(kind)[0] is Suite and value and reading:
         from acidtest.workflows import batteries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -10,16 +11,18 @@ import typer
 from acidtest.cli.options import Json, print_document, print_json
 from acidtest.core.document import Column, Document, Note, Row, Table
 from acidtest.core.errors import UnknownNameError
-from acidtest.suites.catalogue import Generator
+from acidtest.suites.catalogue import Generator, find_generator
 from acidtest.workflows.batteries import suites as known_suites
 
 
 def suites(
-    name: Annotated[str | None, typer.Argument(help="A suite, to show everything about it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A suite or a file of one, to show everything about it.")] = None,
     json: Json = False,
 ) -> None:
     """List the suites, with size, source and citation."""
     known = known_suites()
+    if name is not None and (custom := find_generator(name)):
+        known |= {name: custom}
     if name is not None and name not in known:
         raise UnknownNameError("suite", name, known)
     chosen = known if name is None else {name: known[name]}
@@ -51,13 +54,13 @@ def _list_suites(known: Mapping[str, Generator]) -> Document:
 
 
 def _describe_suite(suite: Generator) -> Document:
-    purpose = " ".join((suite.make.__doc__ or "").replace("``", "").split())
+    purpose = "" if isinstance(suite.make, partial) else " ".join((suite.make.__doc__ or "").replace("``", "").split())
     columns = (Column("default", "text"), Column("values", "text"))
     rows = tuple(
         Row(option.flag, (str(option.shown), " or ".join(option.choices))) for option in suite.options.values()
     )
     facts = (
-        Note(f"{suite.rows:,} pairs, made from {suite.source}. {suite.summary}"),
+        Note(f"{f'{suite.rows:,} pairs' if suite.rows else 'Pairs'}, made from {suite.source}. {suite.summary}"),
         *([Note(purpose)] if purpose else []),
         Note(f"Citation: {suite.citation}\nLicence: {suite.licence}"),
     )

@@ -13,7 +13,9 @@ from typing import Literal
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 
-Unit = Literal["percent", "points", "decimal", "number", "count", "p", "seconds", "text"]
+Unit = Literal[
+    "percent", "points", "whole percent", "whole points", "decimal", "number", "count", "p", "seconds", "text"
+]
 """How the values of a column are shown. Shares are from 0 to 1; percent and points multiply them by 100.
 
 A decimal, such as a kappa, has three decimal places; a number has three significant digits.
@@ -27,6 +29,9 @@ Severity = Literal["severe", "warning", "info", "good"]
 Mark = Literal["dots", "bars", "stack", "line", "shades", "effects"]
 """How a chart draws a table: values with intervals, lengths, parts of a whole, curves over numbers, shaded cells, or
 bars from zero with their numbers and labels beside them."""
+
+MOST_NAMED = 4
+"""How many suites are named beside a finding."""
 
 Slice = Mapping[str, str]
 """Factor values that select rows of a suite: ``{"suite": "hans", "heuristic": "constituent"}``."""
@@ -242,6 +247,12 @@ class Finding:
     size: float = field(default=0.0, metadata={"json": None})
     """How large it is, as a share; findings of one severity are in order of it."""
     model: str = field(default="", metadata={"json": None})
+
+    @property
+    def where(self) -> str:
+        """The suites that show it and that the sentence does not name; their number where they are many."""
+        names = [name for name in self.suites or (self.suite,) if name and name not in self.sentence]
+        return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} suites"
 
 
 @dataclass(frozen=True)

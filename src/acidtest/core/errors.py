@@ -36,8 +36,13 @@ class FileError(AcidtestError):
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
         self.path = Path(path)
         self.line = line
+        self.problem = message
         where = f"{path}:{line}" if line is not None else f"{path}"
         super().__init__(f"{where}: {message}")
+
+
+class FolderInUseError(AcidtestError):
+    """Raised where another process works in a folder; it is free again when that process ends."""
 
 
 class NothingToMakeError(AcidtestError):

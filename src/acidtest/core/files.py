@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import FileError, FolderInUseError
 
 PAGE_MARK = b'<meta name="generator" content="acidtest'
 """Text near the beginning of every page that acidtest writes."""
@@ -240,7 +240,7 @@ class Lock:
             _lock(file.fileno())
         except OSError as error:
             file.close()
-            raise AcidtestError(
+            raise FolderInUseError(
                 f"{self._path.parent}: another acidtest process is working here; wait for it or choose another folder"
             ) from error
         self._file = file

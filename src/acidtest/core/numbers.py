@@ -67,7 +67,7 @@ def interval(value: Estimate, unit: Unit) -> str:
     """``97.1–98.3``, ``−1.2 to +3.4``, or nothing where there is no interval."""
     if value.low != value.low:
         return ""
-    between = "–" if unit == "percent" else " to "
+    between = "–" if unit.endswith("percent") else " to "
     return f"{number_text(value.low, unit)}{between}{number_text(value.high, unit)}"
 
 
@@ -95,6 +95,11 @@ def whole_percent(value: float) -> str:
     """A share as a whole percentage; a value that would be rounded to 0 or 100 keeps decimals: 99.6 %."""
     rounded = round(value * 100)
     return f"{share(value)} %" if rounded in (0, 100) and value not in (0, 1) else f"{rounded} %"
+
+
+def whole_points(value: float) -> str:
+    """A difference of shares in whole percentage points, with a sign; a small one keeps a decimal: ``+0.4``."""
+    return f"{100 * value:+.0f}".replace("-", "−") if round(100 * value) else signed(value).replace("0.0", "0")
 
 
 def describe_share(estimate: Estimate) -> str:
@@ -153,6 +158,8 @@ _UNIT_TEXTS: Mapping[Unit, Callable[[float], str]] = {
     "count": "{:,.0f}".format,
     "percent": share,
     "points": signed,
+    "whole percent": lambda value: whole_percent(value).removesuffix(" %"),
+    "whole points": whole_points,
     "decimal": decimal,
     "p": p_value,
     "seconds": "{:.1f}".format,

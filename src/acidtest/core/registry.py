@@ -13,9 +13,11 @@ import inspect
 import os
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
@@ -29,17 +31,29 @@ PLUGINS = "ACIDTEST_PLUGINS"
 
 _IMPORTED_FILES = set[str]()
 
+_PLUGIN_PLACES = set[Path]()
+"""The files and package folders of the plug-ins that were imported."""
+
 
 class Registry(Generic[T]):
     """Things of one kind by name. Modules register theirs when imported, and are imported when a name is looked up.
 
     ``stress/negation`` is looked up in the module or package ``stress`` first; all modules are imported only if it is
     not there. ``homes`` are the packages to import from. With ``deep=False`` only the ``__init__`` of a package in them
-    is imported, not the modules below it.
+    is imported, not the modules below it. ``adopt`` makes a thing of a plain function that an entry point names.
     """
 
-    def __init__(self, kind: str, homes: Sequence[str], entry_points: str, *, deep: bool = True) -> None:
+    def __init__(
+        self,
+        kind: str,
+        homes: Sequence[str],
+        entry_points: str,
+        *,
+        deep: bool = True,
+        adopt: Callable[[str, Callable[..., Any]], T] | None = None,
+    ) -> None:
         self._kind = kind
+        self._adopt = adopt
         self._deep = deep
         self._homes = homes
         self._entry_points = entry_points
@@ -59,7 +73,11 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self:
-            raise UnknownNameError(self._kind, name, self._things)
+            problem = UnknownNameError(self._kind, name, self._things)
+            if os.environ.get(PLUGINS) or str(problem).endswith("?"):
+                raise problem
+            then = f"; if a Python file of your own adds it, name that file in {PLUGINS}"
+            raise UnknownNameError(self._kind, name, self._things, then)
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:
@@ -117,11 +135,18 @@ class Registry(Generic[T]):
         self._import_plugins()
         return [self._things[name] for name in sorted(self._things)]
 
+    def _is_registered(self, function: Callable[..., Any]) -> bool:
+        """Whether a function registered itself when its module was imported."""
+        return any(getattr(thing, "make", None) is function for thing in self._things.values())
+
     def _import_plugins(self) -> None:
         import_local_files()
         for point in importlib.metadata.entry_points(group=self._entry_points):
             try:
-                point.load()
+                loaded = point.load()
+                _PLUGIN_PLACES.add(_package_place(point.module))
+                if self._adopt and inspect.isfunction(loaded) and not self._is_registered(loaded):
+                    self.add(point.name)(self._adopt(point.name, loaded))
             except Exception as error:
                 # A broken third-party package must not stop acidtest.
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
@@ -148,16 +173,44 @@ def import_local_files() -> None:
         if path.suffix != ".py" or not path.is_file():
             raise AcidtestError(f"{PLUGINS}: {name} is not a Python file; name files that end in .py")
         _IMPORTED_FILES.add(str(path))
-        spec = importlib.util.spec_from_file_location(f"acidtest_plugin_{path.stem}", path)
-        if spec is None or spec.loader is None:
-            raise AcidtestError(f"{PLUGINS}: {name} cannot be imported")
-        module = importlib.util.module_from_spec(spec)
-        # A study in the file finds its module by name (``Study._module``).
-        sys.modules[spec.name] = module
-        try:
-            spec.loader.exec_module(module)
-        except Exception as error:
-            raise AcidtestError(f"{PLUGINS}: {name} could not be imported: {type(error).__name__}: {error}") from error
+        _PLUGIN_PLACES.add(path)
+        import_file(path, f"acidtest_plugin_{path.stem}", f"{PLUGINS}: {name}")
+
+
+def _package_place(module: str) -> Path:
+    """The folder of the package that an imported module belongs to, or the file of a single module."""
+    top = sys.modules[module.partition(".")[0]]
+    # A package without __init__.py has no file.
+    path = Path(getattr(top, "__file__", None) or next(iter(top.__path__))).resolve()
+    return path.parent if path.name == "__init__.py" else path
+
+
+def plugin_error(error: Exception) -> AcidtestError | None:
+    """The error to show for an exception in a plug-in's code, with file and line; None if no plug-in was running."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename).resolve()
+        if _PLUGIN_PLACES & {path, *path.parents}:
+            log.debug("%s", "".join(traceback.format_exception(error)))
+            problem = f"the plug-in {path.name} raised {type(error).__name__}: {error}"
+            return AcidtestError(f"{problem} ({path}, line {frame.lineno}; -vv shows the whole traceback)")
+    return None
+
+
+def import_file(path: Path, module_name: str, what: str) -> ModuleType:
+    """Run a Python file as a module of this name; errors begin with ``what``."""
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise AcidtestError(f"{what} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    # A study in the file finds its module by name (``Study._module``).
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        where = f" (line {lines[-1]})" if lines else ""
+        raise AcidtestError(f"{what} could not be imported: {type(error).__name__}: {error}{where}") from error
+    return module
 
 
 def _import_tree(name: str) -> None:

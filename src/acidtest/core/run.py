@@ -88,7 +88,7 @@ class Header:
 
     def to_json(self) -> dict[str, Any]:
         """The header as plain values: the content of run.json, without the name if the run has none."""
-        fields = asdict(self)
+        fields = asdict(self) | {"suites": {name: card.to_json() for name, card in self.suites.items()}}
         return fields if self.name else {key: value for key, value in fields.items() if key != "name"}
 
 

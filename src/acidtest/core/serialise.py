@@ -1,9 +1,10 @@
-"""Results of studies as JSON and back."""
+"""Results of studies as JSON and back, and small YAML files."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
@@ -147,3 +148,29 @@ def _describe(kind: Any) -> str:
         return "an object"
     names = {str: "a text", Path: "a text", int: "an integer", float: "a number", bool: "true or false"}
     return names.get(kind, "null" if kind is type(None) else "a list")
+
+
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
+"""Characters that JSON allows in a text and YAML does not."""
+
+
+def to_yaml(value: Mapping[str, Any] | Sequence[Any], indent: str = "") -> str:
+    """JSON values as YAML: objects in blocks, lists of plain values on one line, texts in quotes."""
+    items = value.items() if isinstance(value, Mapping) else (("", part) for part in value)
+    text = ""
+    for key, part in items:
+        mark = f"{indent}{key}:" if key else f"{indent}-"
+        if not _holds_objects(part):
+            plain = json.dumps(part, ensure_ascii=False, allow_nan=False)
+            text += f"{mark} {_NOT_IN_YAML.sub(lambda match: f'{ascii(match[0])[1:-1]}', plain)}\n"
+        elif key:
+            text += f"{mark}\n{to_yaml(part, indent + '  ')}"
+        else:
+            text += f"{mark} {to_yaml(part, indent + '  ').lstrip()}"
+    return text
+
+
+def _holds_objects(value: Any) -> bool:
+    """Whether a value is an object with keys, or a list with one in it."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    return any(isinstance(part, Mapping) and part for part in parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def refuse_unrequested(path: str | Path, option: str, value: Any) -> None:
     """
     values = value if isinstance(value, list | tuple) else [value]
     for part in (part.strip() for text in values for part in str(text).split(",")):
-        if part.startswith(_UNREQUESTED_MODELS) or _normal(option) == _UNREQUESTED_OPTION:
+        if part.startswith(_UNREQUESTED_MODELS) or _is_code(part) or _normal(option) == _UNREQUESTED_OPTION:
             raise FileError(
                 path,
                 f"{option} = {part!r} {_why(option, part)}, and a settings file that is merely there may not ask for "
@@ -74,8 +75,13 @@ def refuse_unrequested(path: str | Path, option: str, value: Any) -> None:
             )
 
 
+def _is_code(value: str) -> bool:
+    """Whether a value is a Python file, or a function of one: as a suite, it would be run."""
+    return re.fullmatch(r".+\.py(:\w+)?", value) is not None
+
+
 def _why(option: str, value: str) -> str:
-    if value.startswith("python:"):
+    if value.startswith("python:") or _is_code(value):
         return "runs code"
     return (
         "connects to a cluster, which runs code"

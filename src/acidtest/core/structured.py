@@ -11,14 +11,15 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from acidtest.core.errors import FileError
+from acidtest.core.errors import FileError, UnknownNameError
 from acidtest.core.files import chunks
 
 T = TypeVar("T")
@@ -47,6 +48,8 @@ _TOML_STRING = re.compile(
     re.DOTALL,
 )
 _DOTTED_KEY = re.compile(rb"[\w-]+(?:[ \t]*\.[ \t]*[\w-]+){%d}" % MOST_DEPTH)
+_TOML_HEADER = re.compile(rb"[ \t]*(\[\[?)([^\[\]]+)\]\]?[ \t\r]*$")
+_TOML_KEY = re.compile(rb"[ \t]*([\w.\- \t]+?)[ \t]*=")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _EXPECTED = {
     "string": "a text",
@@ -59,6 +62,13 @@ _EXPECTED = {
     "list": "a list",
     "tuple": "a list",
     "none": "null",
+}
+_TOML_TYPES: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
 }
 _SHOWN = 60
 
@@ -106,6 +116,91 @@ def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except ValueError as error:
         raise FileError(path, f"is not valid TOML: {error}") from error
+
+
+@dataclass(frozen=True)
+class TomlTable:
+    """A table of a TOML file; what is wrong with a key is reported with its line."""
+
+    path: Path
+    values: Mapping[str, Any]
+    lines: Mapping[tuple[str | int, ...], int]
+    place: tuple[str | int, ...] = ()
+
+    def error(self, key: str, problem: str) -> FileError:
+        """The error for what is wrong with a key, with the line of the key or of the table."""
+        place = (*self.place, key) if key else self.place
+        # The line of a list such as [[template]] is that of its first table.
+        places = [(*place, 0), *(place[:end] for end in range(len(place), 0, -1))]
+        line = next((self.lines[one] for one in places if one in self.lines), None)
+        return FileError(self.path, f"{key}: {problem}" if key else problem, line)
+
+    def refuse_unknown(self, known: Collection[str]) -> None:
+        """Raise for the first key that is not known."""
+        for key in self.values:
+            if key not in known:
+                raise FileError(self.path, str(UnknownNameError("key", key, known)), self.error(key, "").line)
+
+    def value(self, key: str, kind: type[T], default: T) -> T:
+        """The value of a key, which must have this type, or the default."""
+        value = self.values.get(key, default)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            shown = json.dumps(value, ensure_ascii=False, default=str)[:_SHOWN]
+            raise self.error(key, f"expected {_TOML_TYPES[kind]}, got {shown}")
+        return value
+
+    def table(self, key: str) -> TomlTable:
+        """The table under a key, which may be absent."""
+        return TomlTable(self.path, self.value(key, dict, {}), self.lines, (*self.place, key))
+
+    def tables(self, key: str) -> list[TomlTable]:
+        """The tables of a list such as ``[[template]]``."""
+        if isinstance(self.values.get(key), dict):
+            raise self.error(key, f"expected a list of tables; write [[{key}]]")
+        rows = self.value(key, list, [])
+        if not all(isinstance(row, dict) for row in rows):
+            raise self.error(key, f"expected tables, written [[{key}]]")
+        return [TomlTable(self.path, row, self.lines, (*self.place, key, number)) for number, row in enumerate(rows)]
+
+
+def read_toml_table(path: str | Path) -> TomlTable:
+    """A TOML file as a table that knows the lines of its keys."""
+    content = read_bounded(path, MOST_TOML_BYTES)
+    return TomlTable(Path(path), parse_toml(content, path), toml_lines(content))
+
+
+def toml_lines(content: bytes) -> dict[tuple[str | int, ...], int]:
+    """The line of every table and key of a TOML file that stands at the beginning of a line, by its path.
+
+    ``("template", 1, "gold")`` is the key ``gold`` of the second ``[[template]]``. A parser has accepted the file.
+    """
+    bare = _TOML_STRING.sub(lambda match: re.sub(rb"[^\n]", b" " if match[0][:1] == b"#" else b"_", match[0]), content)
+    lines, depth = dict[tuple[str | int, ...], int](), 0
+    table, counts = tuple[str | int, ...](), Counter[tuple[str | int, ...]]()
+    rows = zip(bare.split(b"\n"), content.split(b"\n"), strict=True)
+    for number, (row, source) in enumerate(rows, start=1):
+        header, key = (_TOML_HEADER.match(row), _TOML_KEY.match(row)) if depth == 0 else (None, None)
+        if header:
+            table = _toml_path(source[header.start(2) : header.end(2)], counts)
+            if header[1] == b"[[":
+                table = (*table, counts[table])
+                counts[table[:-1]] += 1
+            lines[table] = number
+            continue
+        if key:
+            path = (*table, *_toml_path(source[key.start(1) : key.end(1)], Counter()))
+            lines |= {path[:end]: number for end in range(len(table) + 1, len(path) + 1) if path[:end] not in lines}
+        depth += sum(row.count(sign) for sign in (b"[", b"{")) - sum(row.count(sign) for sign in (b"]", b"}"))
+    return lines
+
+
+def _toml_path(name: bytes, counts: Counter[tuple[str | int, ...]]) -> tuple[str | int, ...]:
+    """The parts of a dotted key; after the name of a list of tables comes the number of the latest."""
+    parts = tuple[str | int, ...]()
+    for part in re.findall(rb"\"[^\"]*\"|'[^']*'|[\w-]+", name):
+        parts = (*parts, counts[parts] - 1) if counts[parts] else parts
+        parts = (*parts, part.strip(b"\"'").decode())
+    return parts
 
 
 def check_json_bounds(path: str | Path, *, remedy: str = "") -> None:

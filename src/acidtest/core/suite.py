@@ -45,6 +45,9 @@ or false, and several may be true of one row: all categories together form one b
 CATEGORY = "category"
 """The name of the breakdown by categories; its values are their names."""
 
+EXPECTATION = "expectation"
+"""The factor that says what is expected of the verdict on a changed pair, against that on the untouched one."""
+
 ROW_GROUP = 1 << 14
 """Rows in a row group of the Parquet files we write; small, because several groups are in memory at once."""
 
@@ -74,6 +77,8 @@ class Card:
     columns: Mapping[str, Kind] = field(default_factory=dict)
     strata: tuple[str, ...] = ()
     crossings: tuple[tuple[str, ...], ...] = ()
+    sample_by: str = ""
+    """Column of whole numbers: ``--limit`` takes the lowest, so that rows a suite compares stay together."""
     rows: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str = ""
@@ -114,7 +119,7 @@ class Card:
 
     def to_json(self) -> dict[str, Any]:
         """The card as plain values: the content of a card file."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value or name != "sample_by"}
 
 
 @dataclass(frozen=True)

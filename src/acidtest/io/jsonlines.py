@@ -62,7 +62,7 @@ def read_json_lines(text: Text) -> tuple[Rows, Callable[[int], int]]:
 
     def line(row: int) -> int:
         block, number = text.block_of(row, spool.heights)
-        return next(islice(_numbered(text.path, block), number, None))[0]
+        return next(islice(numbered_objects(text.path, block), number, None))[0]
 
     return spool.rows(schema), line
 
@@ -256,7 +256,8 @@ def _key_ends(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
     return np.compress(text[before] == _QUOTE, before)
 
 
-def _numbered(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
+def numbered_objects(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
+    """The objects of a block of lines, each with the number of its line."""
     content, number, place = block.content, block.line, 0
     for match in _NONBLANK_LINE.finditer(content):
         start = content.rfind(b"\n", 0, match.start()) + 1
@@ -308,7 +309,7 @@ def _refuse_half_characters(path: Path, content: bytes, value: object, line: int
 
 
 def _slow_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame:
-    return _objects_frame(path, [fields for _, fields in _numbered(path, block)], block, schema)
+    return _objects_frame(path, [fields for _, fields in numbered_objects(path, block)], block, schema)
 
 
 def _objects_frame(path: Path, objects: list[Object], block: Block, schema: Schema | None = None) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +16,6 @@ from acidtest.core.logs import log, stage
 from acidtest.core.model import MODELS, Model, Probabilities
 from acidtest.core.suite import Suite
 from acidtest.models.encoders.checkpoints import (
-    Checkpoint,
     find_checkpoint,
     load_tokenizer,
     load_with_head,
@@ -37,6 +37,9 @@ BATCH_SIZES = {"cuda": 8192, "mps": 512, "cpu": 512}
 TOKEN_BUDGETS = {"cuda": 1 << 16, "mps": 1 << 14, "cpu": 1 << 12}
 """Tokens that go through the network at once, by kind of device."""
 
+TRAINING_BUDGET = 1 << 14
+"""The most tokens at once for a network in training, whose gradients and optimizer fill most of the device."""
+
 NO_PADDING = -1
 """Stands for the padding token of a model that has none."""
 
@@ -49,47 +52,49 @@ class HuggingFaceModel(TokenClassifier):
 
     def __init__(
         self,
-        checkpoint: Checkpoint,
+        network: Any,
+        tokenizer: Any,
         name: str,
         *,
-        device: str,
-        dtype: str,
-        max_length: int,
-        labels: str,
-        label_map: str,
+        spec: str = "",
+        max_length: int = 0,
+        limit: int | None = None,
+        labels: str = "",
+        label_map: str = "",
+        no_head: AcidtestError | None = None,
+        in_training: bool = False,
     ) -> None:
+        """``limit`` is the most tokens besides those that tokenizer and positions allow; ``spec`` is for messages.
+
+        A network ``in_training`` is not changed; ask it inside ``paused_training`` only. Its copies of weights are
+        those of now, so a later state of it needs another object.
+        """
         (self._torch,) = import_optional("torch")
-        self._device = _find_device(self._torch, device, checkpoint.spec)
-        if dtype == "auto":
-            # Older devices only emulate bfloat16, more slowly than float32.
-            cuda = self._device.type == "cuda"
-            new = cuda and self._torch.cuda.get_device_capability(self._device) >= (8, 0)
-            dtype = "bfloat16" if new else "float32"
-        self._dtype = dtype
+        spec = spec or name
+        self._model, self._device, self._no_head = network, network.device, no_head
+        self._dtype = str(network.dtype).removeprefix("torch.")
         # In reduced precision an answer depends on what else is in the batch.
         self.independent = self._dtype == "float32"
-        self.batch_size = BATCH_SIZES[self._device.type]
-        self._budget = TOKEN_BUDGETS[self._device.type]
-        model, self._no_head = load_with_head(checkpoint, getattr(self._torch, self._dtype))
-        self._model = model.to(self._device)
-        tokenizer = load_tokenizer(checkpoint)
-        limits = (tokenizer.model_max_length, checkpoint.longest)
-        positions = most_positions(self._model)
-        longest = choose_length(checkpoint.spec, max_length, positions, limits=limits, default=MOST_TOKENS)
+        self.batch_size = BATCH_SIZES.get(self._device.type, BATCH_SIZES["cpu"])
+        self._budget = TOKEN_BUDGETS.get(self._device.type, TOKEN_BUDGETS["cpu"])
+        self._in_training = in_training
+        if in_training:
+            self._budget = min(self._budget, TRAINING_BUDGET)
+        limits = (tokenizer.model_max_length, limit)
+        positions = most_positions(network)
+        longest = choose_length(spec, max_length, positions, limits=limits, default=MOST_TOKENS)
         super().__init__(name, PairTokenizer(tokenizer, longest))
         self._padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
-        config = self._model.config
+        config = network.config
         if getattr(config, "pad_token_id", None) is None:
             # Decoders read the last token that is not padding, and refuse batches without a padding token.
             config.pad_token_id = NO_PADDING
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(config.num_hidden_layers)))
-        self._choose_computation(flat_encoder(self._model))
-        outputs: tuple[str, ...] = ()
-        if self._no_head is None:
+        self._choose_computation(flat_encoder(network) if _is_plain(network) else None)
+        if no_head is None:
             names = [str(config.id2label[number]) for number in range(config.num_labels)]
-            self._find_labels(names, spec=checkpoint.spec, labels=labels, renamed=label_map)
-            outputs = self._map.outputs
-        self.fingerprint: str | None = checkpoint.digest(outputs, self._dtype, longest)
+            self._find_labels(names, spec=spec, labels=labels, renamed=label_map)
+        self.fingerprint: str | None = None
 
     def check(self, suites: Sequence[Suite]) -> None:
         if self._no_head is not None:
@@ -112,7 +117,7 @@ class HuggingFaceModel(TokenClassifier):
         width = 2 * self._model.config.hidden_size
         result = np.empty((len(self.layers), len(tokens.rows), width), dtype=np.float32)
         ids, types = self._copy_to_device(tokens)
-        with self._torch.inference_mode(), kernels_for_any_shape(self._device):
+        with self._without_gradients(), kernels_for_any_shape(self._device):
             for batch in tokens.padded_batches(self._budget, mixed=self._pads):
                 inputs = self._pad(batch, tokens, ids, types)
                 outputs = self._model(**inputs, output_hidden_states=True)
@@ -144,7 +149,7 @@ class HuggingFaceModel(TokenClassifier):
             logits, batches = padded_logits, tokens.padded_batches(self._budget, mixed=self._pads)
         else:
             logits, batches = flat_logits, tokens.flat_batches(self._budget)[::-1]
-        with self._torch.inference_mode(), kernels_for_any_shape(self._device):
+        with self._without_gradients(), kernels_for_any_shape(self._device):
             parts = [part for batch in batches for part in self._halve_on_overflow(batch, tokens, logits)]
             values = self._torch.cat([logits for _, logits in parts]).float().cpu().numpy()
         result[np.concatenate([tokens.rows[batch.pairs] for batch, _ in parts])] = values
@@ -171,6 +176,10 @@ class HuggingFaceModel(TokenClassifier):
         for start, stop in ((batch.pairs.start, middle), (middle, batch.pairs.stop)):
             yield from self._halve_on_overflow(tokens.batch(start, stop), tokens, logits)
 
+    def _without_gradients(self) -> Any:
+        # Tensors made in inference mode cannot take part in training, and a network may keep some, such as positions.
+        return self._torch.no_grad() if self._in_training else self._torch.inference_mode()
+
     def _copy_to_device(self, tokens: TokenizedPairs) -> tuple[Any, Any | None]:
         types = None if tokens.types is None else on_device(tokens.types, self._device)
         return on_device(tokens.ids, self._device), types
@@ -194,7 +203,7 @@ class HuggingFaceModel(TokenClassifier):
         """Use padding, or the flat encoder, only if its logits agree with the library's without padding."""
         self._flat: FlatEncoder | None = None
         self._pads = False
-        tokens, tolerance = self._sample(), TOLERANCES[self._dtype]
+        tokens, tolerance = self._sample(), TOLERANCES.get(self._dtype, TOLERANCES["float32"])
         expected = self._logits(tokens)
         self._pads = True
         self._pads = self._model.config.pad_token_id != NO_PADDING and self._agrees(tokens, expected, tolerance)
@@ -202,7 +211,7 @@ class HuggingFaceModel(TokenClassifier):
         if encoder is not None and not self._agrees(tokens, expected, tolerance):
             log.info("%s: the flat encoder differs from transformers and is not used", self.name)
             self._flat = None
-        if self._flat is None:
+        if self._flat is None and not self._in_training:
             pack_linears(self._model)
 
 
@@ -222,13 +231,60 @@ def hf(
     float32; ``max_length`` 0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do
     not. A plain encoder can be opened too: it answers nothing, but ``acidtest representations`` looks into its layers.
     """
-    import_optional("torch", "transformers")
+    torch, _ = import_optional("torch", "transformers")
     checkpoint = find_checkpoint(rest)
     name = f"hf:{checkpoint.folder.resolve().name if Path(rest).expanduser().is_dir() else rest}"
     stage("loading %s", name)
-    return HuggingFaceModel(
-        checkpoint, name, device=device, dtype=dtype, max_length=max_length, labels=labels, label_map=label_map
+    place = _find_device(torch, device, checkpoint.spec)
+    precision = _find_dtype(torch, place) if dtype == "auto" else dtype
+    network, no_head = load_with_head(checkpoint, getattr(torch, precision))
+    model = HuggingFaceModel(
+        network.to(place),
+        load_tokenizer(checkpoint),
+        name,
+        spec=checkpoint.spec,
+        max_length=max_length,
+        limit=checkpoint.longest,
+        labels=labels,
+        label_map=label_map,
+        no_head=no_head,
     )
+    model.fingerprint = checkpoint.digest(() if no_head else model.outputs, precision, model.limit)
+    return model
+
+
+@contextmanager
+def paused_training(network: Any) -> Iterator[None]:
+    """Evaluation mode without autocast for a network in training; afterwards it is as it was, also after an error."""
+    (torch,) = import_optional("torch")
+    modes = [(module, module.training) for module in network.modules()]
+    padding = getattr(network.config, "pad_token_id", None)
+    # In mixed precision, accelerate puts a casting method before the original, which it keeps under this name.
+    casting, original = (network.__dict__.get(name) for name in ("forward", "_original_forward"))
+    try:
+        network.eval()
+        if original is not None:
+            network.forward = original
+        with torch.autocast(network.device.type, enabled=False):
+            yield
+    finally:
+        if original is not None:
+            network.forward = casting
+        network.config.pad_token_id = padding
+        # Parents come first, so that the mode of a part is set after that of the whole.
+        for module, mode in modes:
+            module.train(mode)
+
+
+def _is_plain(network: Any) -> bool:
+    """Whether every part is of torch or transformers; adapters and the like change what a layer computes."""
+    return all(type(module).__module__.partition(".")[0] in ("torch", "transformers") for module in network.modules())
+
+
+def _find_dtype(torch: Any, device: Any) -> str:
+    """bfloat16 where the hardware supports it; older devices only emulate it, more slowly than float32."""
+    new = device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
+    return "bfloat16" if new else "float32"
 
 
 def _find_device(torch: Any, name: str, spec: str) -> Any:

@@ -27,7 +27,7 @@ METHODS = {
 
 FINDING_CODES = {
     "A1": "one label is answered to nearly all pairs of the run",
-    "F1": "the premise is never read, as far as answers show",
+    "F1": "the premise is hardly read, as far as answers show",
     "K1": "near chance on untouched pairs",
     "K2": "below chance on untouched pairs",
     "Q1": "a heuristic is used: its cue moves answers toward entailment, with gold and the other cues held fixed",

@@ -168,7 +168,7 @@ def _markdown_parts(parts: Iterable[Part], level: int) -> Iterator[str]:
         elif isinstance(part, Note):
             yield part.text
         elif isinstance(part, Finding):
-            yield f"**{part.severity}**: {part.sentence}"
+            yield f"**{part.severity}**: {part.sentence}{f' [{part.where}]' if part.where else ''}"
 
 
 def table_frame(table: Table) -> pl.DataFrame:

@@ -94,8 +94,9 @@ def is_report(path: Path) -> bool:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital letter and a full stop."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    """The text with a full stop and a capital letter, unless it begins with a name: ``hans: right on 50 %.``."""
+    named = text.partition(" ")[0].endswith(":")
+    return (text if named else text[:1].upper() + text[1:]) + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def breakable(text: str) -> Markup:
@@ -157,6 +158,20 @@ def footnotes(table: Table) -> dict[str, int]:
     notes = [column.note for column in table.columns if column.note]
     notes += [note for row in table.rows for cell in row.cells for note in cell_notes(cell)]
     return {note: number for number, note in enumerate(dict.fromkeys(notes), 1)}
+
+
+def counts(row: Row) -> str:
+    """On how many pairs the numbers of a row are based: ``n = 816``; empty if that is not known."""
+    numbers = sorted(
+        {estimate.n for cell in row.cells for estimate in estimates(cell) if estimate.known and estimate.n}
+    )
+    return f"n = {numbers[0]:,}" + (f" to {numbers[-1]:,}" if len(numbers) > 1 else "") if numbers else ""
+
+
+def shared_counts(table: Table) -> str:
+    """On how many pairs all numbers of a table are based; empty if rows differ."""
+    texts = {text for row in table.rows if (text := counts(row))}
+    return texts.pop() if len(texts) == 1 else ""
 
 
 def has_controls(table: Table) -> bool:
@@ -255,7 +270,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     filters = (
-        *(cell_text, sort_value, cell_note, cell_notes, footnotes, has_controls, column_groups, row_groups),
+        *(
+            cell_text,
+            sort_value,
+            cell_note,
+            cell_notes,
+            footnotes,
+            counts,
+            shared_counts,
+            has_controls,
+            column_groups,
+            row_groups,
+        ),
         *(browser_link, breakable, sentence, mark_words, explain_code, explain_signatures),
     )
     environment.filters |= {function.__name__: function for function in filters}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import groupby
 from math import ceil, isfinite
+from textwrap import wrap
 
 from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Push, Row, Table
 from acidtest.core.estimate import Estimate
@@ -39,7 +40,7 @@ def drawn_columns(chart: Chart, table: Table) -> list[int]:
     """The indices of the columns that a chart draws: those it names, or all that hold models' results."""
     if chart.columns:
         return [number for number, column in enumerate(table.columns) if column.name in chart.columns]
-    units = ("percent", "points", "decimal", "number")
+    units = ("percent", "points", "whole percent", "whole points", "decimal", "number")
     return [
         number
         for number, column in enumerate(table.columns)
@@ -145,8 +146,11 @@ def _draw_axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
         anchor = "end" if number == len(scale.ticks) - 1 else "middle" if number or scale.left > 20 else "start"
         drawing.text(scale(tick), drawing.height + 12, scale.label(tick), css="quiet", anchor=anchor)
     drawing.height += 24
-    if title:
-        drawing.text((scale.left + scale.right) / 2, drawing.height + 8, title, css="quiet", anchor="middle")
+    middle = (scale.left + scale.right) / 2
+    if len(title) * LETTER > 2 * min(middle, drawing.width - middle):
+        middle = drawing.width / 2
+    for line in wrap(title, max(int(drawing.width / LETTER), 16)):
+        drawing.text(middle, drawing.height + 8, line, css="quiet", anchor="middle")
         drawing.height += 18
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +18,13 @@ from acidtest.render.text_bars import LIMIT, NARROWEST, SHADE, SURE, WIDEST, ZER
 
 _STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "33", "info": "36", "good": "32"}
 """ANSI codes; the command line removes them when it does not write to a terminal."""
-_MARKS = {"severe": "✗", "warning": "!", "info": "·", "good": "✓"}
+_SEVERITY_WIDTH = len("warning") + 2
+"""Characters of the column that says how grave a finding is."""
 _PLAIN: dict[str, str | int | None] = {
     SURE: "#",
     SHADE: "~",
     ZERO: "|",
     LIMIT: ":",
-    "✗": "x",
-    "✓": "+",
     "·": "*",
     "−": "-",
     "–": "-",
@@ -40,6 +40,7 @@ _GAP = 2
 """Spaces between columns."""
 _NARROWEST_HEADING = 9
 """Characters to which column headings are folded when space is short."""
+_WORD = re.compile(r"[^\s\-/_:.]+[\-/_:.]*")
 _WIDEST_WORD = 14
 """Words of headings up to this length are not broken."""
 _NARROWEST_TEXT = 20
@@ -137,10 +138,12 @@ def _wrap(text: str, width: int) -> list[str]:
 
 
 def _finding(finding: Finding, width: int) -> Iterator[str]:
-    where = f"{finding.suite}: " if finding.suite else ""
-    first, *rest = _wrap(f"{where}{finding.sentence}", width - 3)
-    yield f" {paint(_MARKS[finding.severity], finding.severity)} {paint(first)}"
-    yield from (f"   {paint(line)}" for line in rest)
+    """A word for how grave it is, then the sentence and the suites that show it."""
+    where = f" [{finding.where}]" if finding.where else ""
+    first, *rest = _wrap(f"{finding.sentence}{where}", width - _SEVERITY_WIDTH)
+    gap = " " * (_SEVERITY_WIDTH - len(finding.severity))
+    yield f"{paint(finding.severity, finding.severity)}{gap}{paint(first)}"
+    yield from (f"{' ' * _SEVERITY_WIDTH}{paint(line)}" for line in rest)
 
 
 def _table(table: Table, width: int, chart: Chart | None = None) -> Iterator[str]:
@@ -222,7 +225,7 @@ def _column_width(
 ) -> int:
     """The width of the widest cell, or of the heading if wider; it is folded at ``heading`` characters or more."""
     cells = [text for row in texts for text in _lines(row[number], stacked=stacked)]
-    words = [len(word) for word in _heading(table, number).split() if len(word) <= _WIDEST_WORD]
+    words = [len(word) for word in _WORD.findall(_heading(table, number)) if len(word) <= _WIDEST_WORD]
     lines = fold_name(_heading(table, number), max([heading, *words, *map(_width, cells)]))
     return max([1, *map(_width, cells), *map(_width, lines)])
 

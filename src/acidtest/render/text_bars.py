@@ -27,12 +27,13 @@ def draw_bars(estimates: Sequence[Estimate | None], width: int, *, unit: Unit, r
     Shares have a scale to 100 %, other values one that ends at the farthest end of an interval.
     """
     ends = [end for estimate in estimates if estimate for end in _ends(estimate)]
-    high = 1.0 if unit == "percent" else max([*ends, reference.value if reference else 0.0, 1e-9])
-    low = 0.0 if unit == "percent" else min([*ends, 0.0])
+    is_share, is_difference = unit.endswith("percent"), unit.endswith("points")
+    high = 1.0 if is_share else max([*ends, reference.value if reference else 0.0, 1e-9])
+    low = 0.0 if is_share else min([*ends, 0.0])
     left = round((width - 1) * -low / (high - low))
     scale = _Scale(left, width - 1 - left, low, high)
     limit = scale.place(reference.value) if reference else -1
-    label = f"{100 * high:.0f}" if unit == "percent" else f"{100 * high:+.0f}" if unit == "points" else f"{high:.2g}"
+    label = f"{100 * high:.0f}" if is_share else f"{100 * high:+.0f}" if is_difference else f"{high:.2g}"
     axis = scale.axis(label, reference.label if reference else "", limit)
     return TextBars(axis, tuple(scale.bar(estimate, limit) for estimate in estimates))
 

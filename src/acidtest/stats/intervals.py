@@ -59,8 +59,11 @@ def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
     return Interval(max(0.0, centre - half_width), min(1.0, centre + half_width), "Wilson")
 
 
-def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
-    """The exact interval for a rate of independent rows: coverage is at least ``confidence``; NaN without rows."""
+def clopper_pearson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
+    """The exact interval for a rate of independent rows: coverage is at least ``confidence``; NaN without rows.
+
+    Numbers of effective rows may be fractional (Korn and Graubard 1998).
+    """
     from scipy.special import betaincinv
 
     if n == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -338,3 +339,12 @@ def _chunks(resamples: int, width: int) -> list[int]:
 def _count_extreme(drawn: Floats, observed: float) -> int:
     """Number of drawn statistics at least as far from 0 as the observed one, allowing for rounding."""
     return int((np.abs(drawn) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
+
+
+def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any, ...]:
+    """Contrasts with adjusted p-values; differences and excesses over a reference are one family."""
+    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
+    return tuple(
+        replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
+        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+    )

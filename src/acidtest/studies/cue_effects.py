@@ -14,7 +14,7 @@ from acidtest.core.draws import mix_bits
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
 from acidtest.core.serialise import KEY
-from acidtest.stats.contrasts import CellContrast, contrast_estimate
+from acidtest.stats.contrasts import CellContrast, Parts, contrast_estimate
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered
 from acidtest.studies.rows import ScoredRows
@@ -91,15 +91,15 @@ class CueDesign:
         """
         part = self.sides(cue)[1]
         halves = (self.half, ~self.half)
-        chosen = [self._strongest(cue, part & half) for half in halves]
+        chosen = [self.strongest(cue, part & half)[0] for half in halves]
         agree = chosen[0] == chosen[1]
         if agree:
-            parts = [(1.0, *self._toward(cue, chosen[0], part))]
+            parts = [(1.0, *self.toward(cue, chosen[0], part))]
         else:
             measured = zip(chosen[::-1], halves, strict=True)
-            parts = [(0.5, *self._toward(cue, label, part & half)) for label, half in measured]
+            parts = [(0.5, *self.toward(cue, label, part & half)) for label, half in measured]
         effect = contrast_estimate(parts, self.groups, tests=tests)
-        contrast, answered = self._toward(cue, chosen[0], part)
+        contrast, answered = self.toward(cue, chosen[0], part)
         having, lacking = (
             contrast_estimate([(1.0, side, answered)], self.groups, least=0) for side in contrast.sides()
         )
@@ -111,13 +111,16 @@ class CueDesign:
         outside: Flags = (self.gold >> label & 1) == 0
         return outside
 
-    def _toward(self, cue: str, label: int, rows: Flags) -> tuple[CellContrast, Flags]:
+    def toward(self, cue: str, label: int, rows: Flags) -> tuple[CellContrast, Flags]:
         """The contrast of a cue among rows whose gold is not ``label``, and whether each row has that answer."""
         return self.contrast(cue, rows & self.is_not_gold(label)), self.answer == label
 
-    def _strongest(self, cue: str, rows: Flags) -> int:
-        both = [self._toward(cue, label, rows) for label in range(len(self.labels))]
-        return int(np.argmax([np.nan_to_num(contrast.value(answered), nan=-2.0) for contrast, answered in both]))
+    def strongest(self, cue: str, rows: Flags) -> tuple[int, float]:
+        """The label that a cue pushes toward most on some rows, and how far."""
+        both = [self.toward(cue, label, rows) for label in range(len(self.labels))]
+        values = [float(np.nan_to_num(contrast.value(answered), nan=-2.0)) for contrast, answered in both]
+        label = int(np.argmax(values))
+        return label, values[label]
 
 
 @dataclass(frozen=True)
@@ -163,13 +166,16 @@ class CrossedDesign(CueDesign):
 
     def gold_effect(self) -> Estimate:
         """How much more often a label is answered where it is gold, cues held fixed, averaged over labels."""
+        return contrast_estimate(self.gold_parts(), self.groups, tests=TESTS)
+
+    def gold_parts(self) -> Parts:
+        """The contrasts whose sum is the effect of gold: one for each label."""
         cells, everything = self._cells("gold"), np.ones(len(self.answer), dtype=np.bool_)
         share = 1 / len(self.labels)
-        parts = [
+        return [
             (share, CellContrast.between(~self.is_not_gold(label), cells, everything), self.answer == label)
             for label in range(len(self.labels))
         ]
-        return contrast_estimate(parts, self.groups, tests=TESTS)
 
     def interactions(self, effects: Mapping[str, CueEffect]) -> Iterator[Interaction]:
         """The used cues whose effect changes by more than ten points with another cue, beyond chance."""
@@ -185,7 +191,7 @@ class CrossedDesign(CueDesign):
         for cue, label, other in pairs:
             other_on, other_part = self.sides(other)
             part = self.sides(cue)[1] & other_part
-            both = [self._toward(cue, label, part & side) for side in (other_on, ~other_on)]
+            both = [self.toward(cue, label, part & side) for side in (other_on, ~other_on)]
             signed = list(zip((1.0, -1.0), *zip(*both, strict=True), strict=True))
             difference = contrast_estimate(signed, self.groups, tests=len(pairs), least=-2)
             if difference.known and abs(difference.value) >= USED and not difference.low <= 0 <= difference.high:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from acidtest.core.document import Chart, Column, Push, Reference, Row, Table
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
@@ -30,7 +31,7 @@ SHORT = {
     "hypothesis": "hint words in the hypothesis",
     "antonym": "antonyms",
     "number": "other numbers",
-    "length": "the length of the hypothesis",
+    "length": "a long hypothesis",
     "misspelling": "misspellings",
 }
 """The cues as they are named in a sentence."""
@@ -138,9 +139,14 @@ def headline(gold: Estimate, cues: Mapping[str, CueEffect], answers: Mapping[str
                 f"{100 * USED:.0f} points."
             )
         return f"No listed cue moves its answers by more than {100 * USED:.0f} points; {moves}."
-    named = [f"{SHORT[cue]} (+{100 * cues[cue].effect.value:.0f} points toward {cues[cue].toward})" for cue in used[:3]]
+    named = [f"{SHORT[cue]}{describe_push(cues[cue])}" for cue in used[:3]]
     more = f" and {len(used) - 3} more" if len(used) > 3 else ""
     return f"Its answers follow {_listed(named)}{more}; with cues held fixed, {moves}."
+
+
+def describe_push(effect: CueEffect) -> str:
+    """How far a used cue moves answers, as a remark: `` (+68 points toward entailment)``."""
+    return f" (+{100 * effect.effect.value:.0f} points toward {effect.toward})"
 
 
 def by_size(cues: Mapping[str, CueEffect]) -> list[str]:
@@ -187,6 +193,37 @@ def interaction_claim(interaction: Interaction) -> str:
     if abs(without) < USED <= abs(with_other):
         return f"That holds only with {SHORT[interaction.other]}."
     return f"Where {having} it is {points(interaction.with_other)}, and {lacking} {points(interaction.without_other)}."
+
+
+EFFECTS = "effects"
+"""The name of the table and the chart of effects."""
+GOLD = "gold (what is right)"
+_CUES = "Cues, with gold and the other cues held fixed"
+
+
+def effects_table(profiles: Mapping[str, Profile]) -> Table:
+    """What moves answers: the effects of gold and of every cue, a column for each model."""
+    columns = tuple(Column(name if len(profiles) > 1 else "effect", "points", model=name) for name in profiles)
+    gold = (Push(profile.gold_effect) for profile in profiles.values())
+    rows = [Row(GOLD, tuple(gold), heading="The truth")]
+    for cue in CUES:
+        pushes = (_push(profile.cues[cue]) for profile in profiles.values())
+        rows.append(Row(SHORT[cue], tuple(pushes), heading=_CUES))
+    caption = "What moves the answers: percentage points, with joint 95 % intervals"
+    notes = (f"* used: the whole interval is above {100 * USED:.0f} points.",)
+    return Table(EFFECTS, caption, columns, tuple(rows), "what moves the answers", notes)
+
+
+def _push(effect: CueEffect) -> Push:
+    """The effect, with its label if it has been shown to push at all."""
+    return Push(effect.effect, (effect.toward or "") if effect.effect.low > 0 else "", effect.used)
+
+
+def effects_chart() -> Chart:
+    """The picture of the table of effects."""
+    return Chart(
+        EFFECTS, title="What moves the answers", axis="points", reference=Reference(USED, f"{100 * USED:.0f} points")
+    )
 
 
 def points(effect: Estimate) -> str:

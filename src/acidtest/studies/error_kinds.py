@@ -83,7 +83,7 @@ class _Answers:
 
 def confusion(rows: ScoredRows) -> Confusion | None:
     """Gold against answer, for the gold labels that occur; None where gold accepts several labels."""
-    if not _is_single(rows.gold, rows.labels):
+    if not _is_single(_judged_gold(rows), rows.labels):
         return None
     answers = [*enumerate(rows.labels), (-1, UNANSWERED)]
     golds = {label: rows.gold == GOLD_MASKS[label] for label in rows.labels}
@@ -101,11 +101,16 @@ def errors_by_kind(rows: ScoredRows, control: ScoredRows | None = None, pairs: P
     contradiction); two-way models and gold that accepts several labels have the former only. p-values are not adjusted;
     ``correct_kinds`` does that.
     """
-    single = _is_single(rows.gold, rows.labels)
+    golds, judged = _judged_gold(rows), slice(None) if rows.judged is None else rows.judged
+    single = _is_single(golds, rows.labels)
     note = "" if single else "gold accepts several labels, so errors are told apart by the answer alone"
-    answers, kinds = _answers(rows), _possible_kinds(rows.gold, rows.labels)
+    answers, kinds = _answers(rows), _possible_kinds(golds, rows.labels)
     counted = {name: answers.of_kind(kind) for name, kind in kinds.items()}
-    counts = {name: _count_kind(errors, rows.groups, rows.strata) for name, errors in counted.items()}
+    groups, strata = rows.groups[judged], rows.strata[judged]
+    counts = {
+        name: _count_kind(Counted(errors.counted[judged], errors.of_kind[judged]), groups, strata)
+        for name, errors in counted.items()
+    }
     total = int(answers.wrong.sum())
     if pairs is None or control is None or not pairs.alike:
         return Errors(total, None, counts, note)
@@ -161,6 +166,11 @@ def correct_kinds(suites: Mapping[str, Errors]) -> dict[str, Errors]:
         )
         for suite, errors in suites.items()
     }
+
+
+def _judged_gold(rows: ScoredRows) -> npt.NDArray[np.uint8]:
+    """The gold of the rows that are judged by gold."""
+    return rows.gold if rows.judged is None else rows.gold[rows.judged]
 
 
 def _is_single(gold: npt.NDArray[np.uint8], labels: Sequence[str]) -> bool:

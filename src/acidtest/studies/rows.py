@@ -20,10 +20,9 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, verdicts
 from acidtest.core.run import Run
-from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, compact_frame, list_values
+from acidtest.core.suite import CATEGORY, CROSS, EXPECTATION, PARSES, Card, compact_frame, list_values
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
-from acidtest.stats.significance import adjusted
 
 Flags = npt.NDArray[np.bool_]
 
@@ -72,6 +71,11 @@ class ScoredRows:
     def height(self) -> int:
         """How many rows there are."""
         return len(self.gold)
+
+    @property
+    def judged(self) -> Flags | None:
+        """The rows that are judged by gold, in a suite that expects something of verdicts; None if all are."""
+        return self.gold != GOLD_MASKS["any"] if EXPECTATION in self.card.factors else None
 
     @property
     def unanswered(self) -> int:
@@ -241,29 +245,36 @@ def select_rows(rows: ScoredRows, places: npt.NDArray[np.integer[Any]]) -> Score
 
 
 def accuracy(rows: ScoredRows) -> Estimate:
-    """Share of rows answered correctly."""
-    return rows.rate(rows.correct)
+    """Share of rows answered correctly, of those that are judged by gold."""
+    if rows.judged is not None and not rows.judged.any():
+        return Estimate(nan, n=rows.height, note="no row has gold: every answer would be right")
+    return rows.rate(rows.correct, rows.judged)
 
 
 def groups_right(rows: ScoredRows) -> Flags:
     """For each group, whether all its rows are answered correctly."""
     right = np.ones(int(rows.groups.max(initial=-1)) + 1, dtype=np.bool_)
-    right[rows.groups[~rows.correct]] = False
+    wrong = ~rows.correct if rows.judged is None else ~rows.correct & rows.judged
+    right[rows.groups[wrong]] = False
     return right
 
 
 def group_consistency(rows: ScoredRows) -> Estimate:
-    """Share of groups whose rows are all answered correctly."""
-    right = groups_right(rows)
-    if len(right) == rows.height:
-        return Estimate(nan, n=rows.height, groups=rows.height, note="every row is its own group")
-    return rate(right)
+    """Share of groups whose rows are all answered correctly, of those with rows that are judged by gold."""
+    groups = rows.groups if rows.judged is None else rows.groups[rows.judged]
+    judged = np.unique(groups)
+    if len(judged) == len(groups):
+        note = "every row is its own group" if len(groups) else "no row has gold"
+        return Estimate(nan, n=len(groups), groups=len(groups), note=note)
+    return rate(groups_right(rows)[judged])
 
 
 def spread(rows: ScoredRows, factor: str) -> Estimate:
     """Standard deviation of accuracy over the values of a factor."""
     codes, values = rows.coded(factor)
-    means = values.with_columns(mean=np.bincount(codes, rows.correct) / np.bincount(codes))
+    judged = slice(None) if rows.judged is None else rows.judged
+    counts, right = (np.bincount(codes[judged], weights, values.height) for weights in (None, rows.correct[judged]))
+    means = values.with_columns(count=counts, mean=right / np.maximum(counts, 1)).filter(pl.col("count") > 0)
     # Sorted, since the last digit of a sum of floats depends on their order.
     rates = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
     if len(rates) < 2:
@@ -294,8 +305,10 @@ def breakdown(
     Rows where a factor is null belong to no combination. Combinations are in order of first appearance.
     """
     column = rows.correct if values is None else values
+    judged = True if values is not None or rows.judged is None else rows.judged
     codes, keys = rows.coded(pl.concat_str(pl.col(factors).cast(pl.String), separator=CROSS).alias("key"))
-    return {key: rows.rate(column, codes == number) for number, key in enumerate(keys["key"]) if key is not None}
+    known = ((number, key) for number, key in enumerate(keys["key"]) if key is not None)
+    return {key: rows.rate(column, (codes == number) & judged) for number, key in known}
 
 
 def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
@@ -303,15 +316,16 @@ def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
 
     A row of several categories (Joshi et al. 2020, figure 5) or of several values in a list counts for each.
     """
+    judged = True if rows.judged is None else rows.judged
     single = [("label",), *((name,) for name in rows.card.factors)]
     rates = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
     for name in rows.card.lists:
         listed = listed_flags(rows.column(pl.col(name)))
-        rates[name] = {value: rows.rate(rows.correct, flags) for value, flags in listed.items()}
+        rates[name] = {value: rows.rate(rows.correct, flags & judged) for value, flags in listed.items()}
     if not rows.card.categories:
         return rates
     members = {name: rows.column(pl.col(name).fill_null(False)).to_numpy() for name in rows.card.categories}
-    return {CATEGORY: {name: rows.rate(rows.correct, flags) for name, flags in members.items()}, **rates}
+    return {CATEGORY: {name: rows.rate(rows.correct, flags & judged) for name, flags in members.items()}, **rates}
 
 
 def listed_flags(cells: pl.Series) -> dict[str, Flags]:
@@ -356,15 +370,6 @@ def score_alike(runs: Mapping[str, Run], suite: str) -> dict[str, ScoredRows]:
     """The scored rows of several models on a suite, all two-way if one of the models has two labels."""
     two_way = is_two_way(runs.values())
     return {model: score_rows(run, suite, two_way=two_way) for model, run in runs.items()}
-
-
-def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any, ...]:
-    """Contrasts with adjusted p-values; differences and excesses over a reference are one family."""
-    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
-    return tuple(
-        replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
-        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
-    )
 
 
 def shared_places(rows: Sequence[ScoredRows]) -> list[Codes]:

@@ -17,7 +17,7 @@ import polars as pl
 from acidtest.core.document import Pair
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
-from acidtest.core.suite import CATEGORY, CROSS, Card, compact_frame
+from acidtest.core.suite import CATEGORY, CROSS, EXPECTATION, Card, compact_frame
 from acidtest.studies.rows import ScoredRows, common_rows, with_texts
 
 CATEGORY_HOLDS = "yes"
@@ -60,8 +60,9 @@ def chance(card: Card, *, two_way: bool) -> float:
     """Accuracy of guessing: 1/2 for two-way labels (McCoy et al. 2019), else the mean share of labels accepted."""
     if two_way or set(card.labels) == {"entailment", "non-entailment"}:
         return 1 / 2
-    accepted = sum(GOLD_MASKS[label].bit_count() / 3 * count for label, count in card.labels.items())
-    return accepted / sum(card.labels.values()) if card.labels else 1 / 3
+    counts = {label: count for label, count in card.labels.items() if label != "any" or EXPECTATION not in card.factors}
+    accepted = sum(GOLD_MASKS[label].bit_count() / 3 * count for label, count in counts.items())
+    return accepted / sum(counts.values()) if counts else 1 / 3
 
 
 def slice_of(card: Card, factor: str, value: str) -> dict[str, str]:
@@ -120,12 +121,13 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = 10) -> tupl
     names = {"id", "group", "label", *factors, *ANSWER_COLUMNS}
     rows = run.lazy(suite)
     rows = rows.select(name for name in rows.collect_schema().names() if name in names)
+    is_judged = pl.col("label") != "any" if EXPECTATION in run.header.suites[suite].factors else pl.lit(True)
     total, kept = 0, pl.DataFrame(schema={**rows.collect_schema(), _SURE: pl.Float64})
 
     def visit(batch: pl.DataFrame) -> None:
         nonlocal total, kept
         # Filtered here, since Polars would read far ahead to do it.
-        wrong = batch.filter(~pl.col("correct"))
+        wrong = batch.filter(~pl.col("correct") & is_judged)
         total += wrong.height
         sure = pl.Series(_SURE, confidence(wrong, run).round(2))
         known = _eligible(pl.concat([kept, wrong.with_columns(sure)]), factors, count)
@@ -151,6 +153,8 @@ def disagreement(
     common, _ = common_rows(rows)
     answers = second[common["j"]].select(pl.col("right", *ANSWER_COLUMNS[:-1]).name.prefix("other_"))
     asked = first[common["i"]].hstack(answers)
+    if rows[0].judged is not None:
+        asked = asked.filter(pl.col("label") != "any")
     factors = _factors(runs[0], suite, main)
 
     def examples(chosen_rows: pl.Expr, wrong: Run, prefix: str) -> tuple[Pair, ...]:

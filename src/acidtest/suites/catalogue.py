@@ -73,6 +73,8 @@ class Generator:
     licence: str
     row_local: bool = False
     """Whether the rows made from a pair depend on no other pair, so that a corpus can be processed in parts."""
+    corpus: str = ""
+    """The file of pairs that the suite is made from where the user names none; empty for the starter corpus."""
 
     @property
     def options(self) -> dict[str, Option]:
@@ -103,7 +105,23 @@ class Generator:
         return NothingToMakeError(f"suite {self.name!r}: {problem}; {advice}")
 
 
-SUITES: Registry[Generator] = Registry("suite", ["acidtest.suites"], "acidtest.suites")
+def _adopt(name: str, function: Callable[..., Any]) -> Generator:
+    """The generator of a plain function that returns rows, which an entry point names."""
+    from acidtest.suites.custom.functions import function_generator
+
+    return function_generator(name, function)
+
+
+SUITES: Registry[Generator] = Registry("suite", ["acidtest.suites"], "acidtest.suites", adopt=_adopt)
+
+
+def find_generator(name: str) -> Generator | None:
+    """The generator of a suite in the catalogue, or of one that a user wrote; None for a file of pairs."""
+    if name in SUITES:
+        return SUITES[name]
+    from acidtest.suites.custom import read_generator
+
+    return read_generator(name)
 
 
 def generator(
@@ -156,7 +174,9 @@ def resolve_names(entries: Sequence[str]) -> list[str]:
 
 
 def _resolve_name(entry: str) -> list[str]:
-    if entry in SUITES or Path(entry).exists():
+    from acidtest.suites.custom import is_code
+
+    if entry in SUITES or Path(entry).exists() or is_code(entry):
         return [entry]
     matching = [name for name in SUITES if fnmatch.fnmatchcase(name, entry)] or sorted(glob.glob(entry))  # noqa: PTH207
     if matching:

@@ -150,11 +150,13 @@ def derive_suite(
     strata: tuple[str, ...] = (),
     left_out: Counter[str] | None = None,
     note: str = "",
+    citation: str | None = None,
 ) -> Suite:
     """The suite of ``changed`` pairs with the untouched ones as its control.
 
     ``changed`` has the columns of ``pairs``, the new ones in ``columns``, and ``variant``, which distinguishes the rows
     made from one pair and is appended to their ids. Other columns are kept only if ``travelling_columns`` has them.
+    ``citation`` is needed for a suite that is not in the catalogue.
     """
     available = changed.collect_schema().names()
     travelling = travelling_columns(pairs.card.columns, request.keep)
@@ -166,7 +168,7 @@ def derive_suite(
         arguments={"from": pairs.name} | dict(arguments or {}),
         sources=pairs.card.sources,
         licence=pairs.card.licence or CORPUS_LICENCE,
-        citation=SUITES[name].citation,
+        citation=SUITES[name].citation if citation is None else citation,
         columns=kinds,
         strata=(*(column for column in pairs.card.strata if column in kinds), *strata),
         crossings=(*(crossing for crossing in pairs.card.crossings if {*crossing} <= {"label", *kinds}), *crossings),

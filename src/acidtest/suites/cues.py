@@ -29,19 +29,29 @@ SWITCHED = ("negation", "cue_words", "antonym", "number", "length", "misspelling
 FORMS = ("none", "overlap", "subsequence", "constituent")
 """What the premise has of the hypothesis: not all words, all words, all in a row, all as a clause."""
 GOLD = ("entailment", "neutral", "contradiction")
-_PAIRED = (("negation", "length"), ("cue_words", "misspelling"), ("antonym", "number"))
-"""The two cues that are switched one by one within an item; the other four are switched together."""
 _PER_CELL = 16
-_SETTINGS = 2 ** (len(SWITCHED) - 3)
-"""Items that put one pair into every cell of a gold and form: each is asked under eight settings of the cues."""
+_SETTINGS = 2 ** (len(SWITCHED) - 2)
+"""Items that put one pair into every cell of a gold and form: each is asked under four settings of the cues."""
+# fmt: off
+_ORDER = (
+    0, 1, 5, 7, 15, 16, 24, 26, 30, 31, 3, 28, 2, 18, 13, 29,
+    4, 12, 8, 6, 14, 10, 9, 22, 23, 19, 11, 20, 21, 17, 25, 27,
+)
+# fmt: on
+"""The settings in the order of turns, as numbers whose bits are the cues; each stands for the opposite one, too.
+
+Cues are compared between settings that differ in one cue: the first six have such a pair for every cue, the first ten
+two and more.
+"""
 _CANDIDATES = 8
 """Pairs of the corpus looked at for each item."""
 _COLUMNS: dict[str, Kind] = {
     "material": "factor",
     "form": "factor",
     **dict.fromkeys(SWITCHED, "factor"),
-    "switched": "factor",
+    "switched": "text",
     "frame": "text",
+    "turn": "text",
 }
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NOTE = (
@@ -66,10 +76,11 @@ def cues(request: Request) -> Suite:
     draws = Draws(request.seed, _NAME)
     pairs = source_pairs(replace(request, n=None), columns=_COLUMNS)
     asked = _settings(_draw_words(_SETTINGS * (_PER_CELL if request.n is None else request.n), draws))
-    rows = [_template_rows(asked), _corpus_rows(pairs, asked, draws)]
-    frame = complete_columns(pl.concat(rows, how="diagonal_relaxed"), _NAME)
+    rows = pl.concat([_template_rows(asked), _corpus_rows(pairs, asked, draws)], how="diagonal_relaxed")
+    frame = complete_columns(rows.with_columns(turn=_turns(rows, draws)).drop("item"), _NAME)
     card = Card(
         _NAME,
+        version=2,
         seed=request.seed,
         arguments={"from": pairs.name},
         sources=pairs.card.sources,
@@ -77,6 +88,7 @@ def cues(request: Request) -> Suite:
         citation=CITATION,
         note=_NOTE,
         columns=_COLUMNS,
+        sample_by="turn",
     )
     return Suite(frame.lazy(), card)
 
@@ -133,22 +145,20 @@ def _swapped(first: str, second: str, where: pl.Series) -> list[pl.Expr]:
 
 
 def _settings(words: pl.DataFrame) -> pl.DataFrame:
-    """Every item under its eight settings, with the subject of the hypothesis and the other people of the premise.
+    """Every item under its four settings, with the subject of the hypothesis and the other people of the premise.
 
-    Two cues are switched one by one. The other four have one setting and the opposite one, so that every cue is on in
-    half of an item's rows, and what is particular to the item adds nothing to its effect. Items take turns: 8 such
-    settings for the first two cues, then for the next two, and so on.
+    One cue is switched alone. The other five have one setting and the opposite one, so that every cue is on in half of
+    an item's rows, and what is particular to the item adds nothing to its effect. Items take turns: 16 such settings
+    for the first cue, which make every cell once, then 16 for the next, and so on.
     """
     rows = []
     for item in range(words.height):
         turn, setting = divmod(item, _SETTINGS)
-        switched = _PAIRED[turn % len(_PAIRED)]
-        fixed = [cue for cue in SWITCHED if cue not in switched]
-        for opposite, *values in product((False, True), repeat=3):
-            on = {cue: bool(setting >> place & 1) != opposite for place, cue in enumerate(fixed)}
-            rows.append(
-                {"item": item, "switched": " and ".join(switched), **on, **dict(zip(switched, values, strict=True))}
-            )
+        switched = SWITCHED[turn % len(SWITCHED)]
+        others = [cue for cue in SWITCHED if cue != switched]
+        for opposite, value in product((False, True), repeat=2):
+            on = {cue: bool(setting >> place & 1) != opposite for place, cue in enumerate(others)}
+            rows.append({"item": item, "switched": switched, **on, switched: value})
     asked = pl.DataFrame(rows, schema_overrides={"item": pl.UInt32}).join(words, on="item", maintain_order="left")
     adjective = pl.when("cue_words").then("hinting").otherwise("plain")
     antonym = pl.when("cue_words").then("hinting_antonym").otherwise("plain_antonym")
@@ -162,6 +172,25 @@ def _settings(words: pl.DataFrame) -> pl.DataFrame:
         ),
         pl.format("{}{} {}", number, pl.when("antonym").then(antonym).otherwise("unrelated"), "others").alias("others"),
     )
+
+
+def _turns(rows: pl.DataFrame, draws: Draws) -> pl.Series:
+    """In which turn a limited sample takes each row: every 32 turns hold one row of every cell.
+
+    A turn has one setting and the opposite one with every gold and form, so that every cue is on in half of its rows.
+    The rows of one gold and material are of one item: a hypothesis is asked with premises of all forms. An item has
+    two such settings, which are taken in turns of their own, since more items tell more than more rows of an item; only
+    every second time that all cues had their turn they are drawn together, for pairs in which one cue is switched.
+    """
+    code = pl.sum_horizontal(pl.when(pl.col(cue) == "yes").then(1 << place) for place, cue in enumerate(SWITCHED))
+    setting = pl.min_horizontal(code, 2 ** len(SWITCHED) - 1 - code)
+    whole = pl.col("item") // (_SETTINGS * len(SWITCHED)) % 2 == 1
+    unit = pl.format("{} {} {} {}", "material", "label", "item", pl.when(whole).then(-1).otherwise(setting))
+    draw = pl.Series(draws.bits(digests(rows.select(unit).to_series()), "turn"))
+    units = rows.select("material", "label", setting=setting, draw=draw)
+    before = pl.col("draw").rank("dense").over("material", "label", "setting").cast(pl.Int64) - 1
+    place = pl.col("setting").replace_strict(_ORDER, range(len(_ORDER)), return_dtype=pl.Int64)
+    return units.select((before * len(_ORDER) + place).cast(pl.String)).to_series()
 
 
 def _template_rows(asked: pl.DataFrame) -> pl.DataFrame:
@@ -235,7 +264,7 @@ def _corpus_rows(pairs: Suite, asked: pl.DataFrame, draws: Draws) -> pl.DataFram
 
 
 _FACTS = (
-    pl.col("switched"),
+    pl.col("item", "switched"),
     *(pl.when(cue).then(pl.lit("yes")).otherwise(pl.lit("no")).alias(cue) for cue in SWITCHED),
 )
 

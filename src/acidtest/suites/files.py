@@ -12,14 +12,15 @@ from typing import Any
 
 import polars as pl
 
+from acidtest.core.checks import KIND_TYPES
 from acidtest.core.errors import FileError
 from acidtest.core.files import refuse_overwrite, replace_folder, write_json, write_text
 from acidtest.core.structured import check_shape, parse_json, read_json, read_own_json, refuse_newer
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
-from acidtest.suites.checks import KIND_TYPES
+from acidtest.suites.dataset_cards import dataset_page, earlier_page, evaluation_yaml
 
 METADATA = "acidtest"
-README = "README.md"
+README, EVALUATION = "README.md", "eval.yaml"
 _SPLIT = "test"
 _REMEDY = "generate it again"
 _DATA = re.compile(rf"data/(?:{_SPLIT}|control)(?:-\d{{5}}-of-\d{{5}})?\.parquet")
@@ -89,20 +90,12 @@ def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
                 write_parts(part.frame, temporary / "data", split=split, metadata=metadata)
             else:
                 write_table(part.frame, temporary / "data" / f"{split}.parquet", metadata=metadata)
-        write_text(temporary / README, _dataset_page(suite.card, list(parts), parted=parted))
+        write_text(temporary / README, dataset_page(suite.card, list(parts), parted=parted))
+        evaluation = evaluation_yaml(suite.card)
+        if evaluation is not None:
+            write_text(temporary / EVALUATION, evaluation)
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
-
-
-def _dataset_page(card: Card, splits: list[str], *, parted: bool) -> str:
-    """The README of a folder: a header that tells a data-set hub the file of each split, then the suite's facts."""
-    lines = ["---", "configs:", "- config_name: default", "  data_files:"]
-    ending = "-*.parquet" if parted else ".parquet"
-    lines += [f"  - split: {split}\n    path: data/{split}{ending}" for split in splits]
-    lines += ["---", "", f"# {card.name}", "", f"`{card.signature}`", ""]
-    lines += [f"{card.rows:,} premise–hypothesis pairs made by acidtest.", ""]
-    lines += [text + "\n" for text in (card.note, card.citation, card.licence and f"Licence: {card.licence}") if text]
-    return "\n".join(lines)
 
 
 def _read_file(path: Path) -> Suite | None:
@@ -190,15 +183,16 @@ def _refuse_changed_files(folder: Path) -> None:
         raise FileError(folder, "exists and was not written by acidtest; delete it or choose another name")
     for file in files:
         name = file.relative_to(folder).as_posix()
-        if file.is_symlink() or not (name == README or _DATA.fullmatch(name)) or not _is_unchanged(file):
+        is_expected = name in (README, EVALUATION) or _DATA.fullmatch(name)
+        if file.is_symlink() or not is_expected or not _is_unchanged(file):
             raise FileError(
                 file, "was not written by acidtest, or was changed since; move it away or choose another folder"
             )
 
 
 def _is_unchanged(file: Path) -> bool:
-    """Whether a file of a folder is as acidtest wrote it: Parquet with a card in it, or the page about it."""
-    if file.name != README:
+    """Whether a file of a folder is as acidtest wrote it: Parquet with a card in it, or what a hub reads beside it."""
+    if file.suffix == ".parquet":
         from acidtest.io.rows import parquet_metadata
 
         with suppress(FileError):
@@ -208,5 +202,7 @@ def _is_unchanged(file: Path) -> bool:
     if suite is None:
         return False
     splits = [_SPLIT, "control"] if suite.control else [_SPLIT]
-    pages = [_dataset_page(suite.card, splits, parted=parted) for parted in (False, True)]
-    return file.read_text(encoding="utf-8") in pages
+    pages = [
+        page(suite.card, splits, parted=parted) for page in (dataset_page, earlier_page) for parted in (False, True)
+    ]
+    return file.read_text(encoding="utf-8") in (pages if file.name == README else [evaluation_yaml(suite.card)])

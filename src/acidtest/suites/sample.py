@@ -140,7 +140,8 @@ def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
     Rows are divided over labels first, then over one stratum column after the other, so that a subcase keeps its share
     however many templates it has. Whether a row is taken depends on the seed and on the pair it was made from (its own
     id where there is none), not on its position: suites made from the same pairs keep the same pairs. Where several
-    rows are made from one pair, as in ``consistency``, whole pairs are taken, up to ``limit`` rows or a few more.
+    rows are made from one pair, as in ``consistency``, whole pairs are taken, up to ``limit`` rows or a few more. A
+    suite whose card says ``sample_by``, as ``cues``, is taken in the order of that column instead.
     """
     if limit < 1:
         raise AcidtestError(f"--limit is a number of rows from 1 on, not {limit}")
@@ -148,6 +149,8 @@ def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
     if limit >= frame.height:
         control = suite.control
         return suite if control is None or control.card.rows <= limit else _with_rows(suite, frame)
+    if suite.card.sample_by in frame.columns:
+        return _with_rows(suite, _sample_by_turns(frame, suite.card.sample_by, limit, seed))
     if frame["base_id"].drop_nulls().is_duplicated().any():
         return _with_rows(suite, _sample_whole_pairs(suite, frame, limit, seed))
     strata = list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in frame.columns)]))
@@ -158,6 +161,13 @@ def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
     keyed = keyed.join(quotas, on=strata, how="left", nulls_equal=True, maintain_order="left")
     rank = pl.col("_draw").rank("ordinal").over(strata)
     return _with_rows(suite, keyed.filter(rank <= pl.col("_quota")).drop("_draw", "_quota"))
+
+
+def _sample_by_turns(frame: pl.DataFrame, turns: str, limit: int, seed: int) -> pl.DataFrame:
+    """The rows of the first turns, ``limit`` rows in all; of the last turn some rows at random."""
+    draw = pl.Series(Draws(seed, "limit").bits(digests(frame["id"])))
+    order = frame.select(pl.col(turns).cast(pl.Int64, strict=False), draw=draw, row=pl.int_range(pl.len()))
+    return frame[order.sort(turns, "draw")["row"].head(limit).sort()]
 
 
 def _sample_whole_pairs(suite: Suite, frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:

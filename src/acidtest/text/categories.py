@@ -173,7 +173,7 @@ def _relations(table: pl.DataFrame, frames: pl.Series, uses: Matrix) -> pl.DataF
     # Items are exchanged within a group, or without limits where the list has no groups.
     exchanged = _chain(members, members.T) | (not groups)
     allowed = exchanged & uses.T[:, :, None] & uses.T[:, None, :]
-    related = _related(table)
+    related = related_items(table)
     relation, frame, item, other = np.nonzero(np.stack(list(related.values()))[:, None] & allowed)
     return pl.DataFrame(
         {
@@ -185,7 +185,7 @@ def _relations(table: pl.DataFrame, frames: pl.Series, uses: Matrix) -> pl.DataF
     )
 
 
-def _related(table: pl.DataFrame) -> dict[Relation, Matrix]:
+def related_items(table: pl.DataFrame) -> dict[Relation, Matrix]:
     """One matrix per relation: true where the column's item has this relation to the row's item."""
     items = table["item"].to_list()
     same = _members(table["same"], items)

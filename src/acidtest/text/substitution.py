@@ -88,6 +88,10 @@ class Substitutions:
         return options.filter(rank <= self.per_relation).sort("row", "relation", "draw")
 
 
+_OLD_ARTICLES = {"SUV": "a", "RV": "a"}
+"""Version 1 of lexical/vehicles has *a SUV* and *a RV*; to be dropped when its version goes up."""
+
+
 def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
     """The text with the new word; article, capitals and preposition are adapted."""
     start, end, new = row["start"], row["end"], row["new"]
@@ -98,7 +102,8 @@ def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
     moved = row["at"] != row["old_at"] and row["anchor"] == row["old_at"]
     # Inside a sentence, the capital of a name is no reason to capitalise the new word.
     opens = not text[:start].strip() or text[:start].rstrip().endswith((".", "!", "?"))
-    changed = replace_span(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
+    like = None if opens or row["old"].islower() else ""
+    changed = replace_span(text, start, end, word=new, like=like, article=_OLD_ARTICLES.get(new, ""))
     return replace_span(changed, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else changed
 
 

@@ -15,7 +15,7 @@ from acidtest.core.registry import PLUGINS
 from acidtest.core.settings import PREFIX
 from acidtest.core.study import LOADERS
 from acidtest.core.suite import CONTROL, Suite
-from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, resolve_names
+from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, find_generator, resolve_names
 
 STANDARD = (
     "cues",
@@ -67,9 +67,10 @@ def suites() -> dict[str, Generator]:
     return {name: SUITES[name] for name in SUITES}
 
 
-def means(suites: Sequence[str], name: str) -> bool:
-    """Whether the names and globs that a user wrote include the suite ``name``."""
-    return name in resolve_names(suites)
+def options_of(names: Sequence[str]) -> set[str]:
+    """The options of the suites that a user's names, globs and files stand for."""
+    generators = (find_generator(name) for name in resolve_names(names))
+    return {option for generator in generators if generator for option in generator.options}
 
 
 def generate(
@@ -84,20 +85,25 @@ def generate(
     reading: Reading | None = None,
     engine: str = "local",
     address: str | None = None,
+    checked: bool = True,
 ) -> Suite:
     """Make one suite. ``n`` counts rows per cell in a template suite, source pairs in others.
 
     ``source`` is the corpus it is made from, by default the starter corpus; ``reading`` says how to read its file. With
     ``union`` the suite holds both the untouched and the changed pairs, for training. ``arguments`` are the options of
     the suite. With ``engine="ray"``, a suite whose rows do not depend on each other is made on a Ray cluster: the one
-    at ``address``, or a new one on this machine.
+    at ``address``, or a new one on this machine. One that is not sound is an error, unless ``checked`` is false.
     """
     from acidtest.suites.corpus import unite_with_control
 
     if n is not None and n < 1:
         units = "rows per cell, source pairs or pairs in all"
         raise AcidtestError(f"-n is a number of {units} (acidtest suites {suite} tells which), from 1 on, not {n}")
-    generator = SUITES[suite]
+    generator = find_generator(suite)
+    if generator is None:
+        # A file that is missing is reported as such.
+        resolve_names([suite])
+        generator = SUITES[suite]
     if engine != "local" or address is not None:
         from acidtest.workflows.clusters import on_ray, require_ray
 
@@ -109,12 +115,13 @@ def generate(
         generated = generator(request, arguments)
     finally:
         request.leftovers.warn()
-    return _require_sound(unite_with_control(generated) if union else generated, suite)
+    generated = unite_with_control(generated) if union else generated
+    return _require_sound(generated, suite) if checked else generated
 
 
 def _require_sound(suite: Suite, name: str) -> Suite:
     """Return the suite that a generator made; raise when it is not sound."""
-    from acidtest.suites.checks import require_sound
+    from acidtest.core.checks import require_sound
 
     require_sound(suite, f"generator {name!r}")
     return suite
@@ -130,9 +137,12 @@ def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
     return write_suite(suite, path, parted=parted)
 
 
-def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
-    """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised."""
-    from acidtest.suites.checks import require_sound
+def load(path: str | Path, *, reading: Reading | None = None, checked: bool = True) -> Suite:
+    """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised.
+
+    One that is not sound is an error, unless ``checked`` is false.
+    """
+    from acidtest.core.checks import require_sound
     from acidtest.suites.files import read_suite
     from acidtest.text.corpora import read_corpus
 
@@ -158,7 +168,7 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
             note("%s: recognised as the published %s (--as file reads it as any other)", path, loaded.published)
         card_note = f"read as {loaded.layout}{recognition}" + (f"; {loss}" if loaded.dropped else "")
         suite = replace(suite, card=replace(suite.card, note=card_note))
-    for problem in require_sound(suite, str(path)):
+    for problem in require_sound(suite, str(path)) if checked else ():
         log.warning("%s: %s", path, problem)
     return suite
 
@@ -182,27 +192,27 @@ def chosen_suites(
     """
     names = resolve_names(names)
     arguments = dict(arguments or {})
-    _refuse_unknown_options(arguments, [name for name in names if name in SUITES])
-    files = [name for name in names if name not in SUITES]
-    if reading and (reading.columns or reading.label_map) and not files and source is None:
+    generators = {name: generator for name in names if (generator := find_generator(name))}
+    _refuse_unknown_options(arguments, generators)
+    if reading and (reading.columns or reading.label_map) and len(generators) == len(names) and source is None:
         raise AcidtestError("--columns and --label-map say how to read a file, but none of the suites is one")
-    corpus_suites = {name for name in names if name in SUITES and SUITES[name].source != "templates"}
+    corpus_suites = {name for name, generator in generators.items() if generator.source != "templates"}
     if source is not None and not corpus_suites:
         raise AcidtestError("--from is the corpus to make suites from, but none of the suites is made from one")
-    if isinstance(source, str | Path) and any(SUITES[name].source == "pairs" for name in corpus_suites):
+    if isinstance(source, str | Path) and any(generators[name].source == "pairs" for name in corpus_suites):
         # Read once for all the suites that are made from its pairs.
         source = load(source, reading=reading)
     chosen, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
     for name in names:
-        if name in SUITES:
-            suite_arguments = {option: value for option, value in arguments.items() if option in SUITES[name].options}
+        if generator := generators.get(name):
+            suite_arguments = {option: value for option, value in arguments.items() if option in generator.options}
             corpus = source if name in corpus_suites else None
-            for choice, suffix in _combinations(suite_arguments, SUITES[name]):
+            for choice, suffix in _combinations(suite_arguments, generator):
                 stage("making %s", name)
                 try:
-                    material = _load_material(SUITES[name], corpus, reading)
+                    material = _load_material(generator, corpus, reading)
                     request = Request(seed=seed, source=material, leftovers=leftovers, keep=keep)
-                    suite = _require_sound(SUITES[name](request, choice), name)
+                    suite = _require_sound(generator(request, choice), name)
                 except NothingToMakeError as error:
                     if len(names) == 1:
                         raise
@@ -240,6 +250,8 @@ class Battery:
         """
         from importlib.util import find_spec
 
+        from acidtest.suites.custom import is_code
+
         inputs = [self.source, *self.wanted, *(self.arguments or {}).values()]
         # Changes in a spaCy pipeline, a suite in memory or a plug-in cannot be seen from here.
         if find_spec("spacy") or any(isinstance(part, Suite) for part in inputs) or os.environ.get(PLUGINS):
@@ -249,8 +261,8 @@ class Battery:
             return ""
         values = [part for value in (self.arguments or {}).values() for part in (str(value), *str(value).split(","))]
         paths = [Path(str(part)) for part in (self.source, *names, *values) if part]
-        # A folder or a file of templates may name other files.
-        if any(path.is_dir() or (path.suffix == ".toml" and path.is_file()) for path in paths):
+        # A folder or a file of templates may name other files, and code may do anything.
+        if any(map(is_code, names)) or any(path.is_dir() or path.suffix == ".toml" for path in paths):
             return ""
         # Some layouts are read with the files beside them, so these count too.
         folders = {path.absolute().parent for path in paths if path.is_file()}
@@ -262,7 +274,7 @@ class Battery:
     @cached_property
     def whole(self) -> list[Suite]:
         """The suites as made or given, without limit."""
-        from acidtest.suites.checks import require_sound
+        from acidtest.core.checks import require_sound
 
         names = [suite for suite in self.wanted if isinstance(suite, str)]
         named = chosen_suites(names, source=self.source, seed=self.seed, arguments=self.arguments, reading=self.reading)
@@ -314,6 +326,7 @@ def _load_material(
     generator: Generator, source: str | Path | Suite | None, reading: Reading | None
 ) -> Suite | Path | None:
     """The source as a generator takes it: pairs are loaded, AQuA problems and prose stay a path for the suite."""
+    source = generator.corpus or None if source is None else source
     if source is None or isinstance(source, Suite):
         return source
     from acidtest.text.statements import is_aqua, is_prose
@@ -355,11 +368,11 @@ def _with_suffix(suite: Suite, suffix: str) -> Suite:
     return replace(suite, card=replace(suite.card, name=f"{suite.name}:{suffix}")) if suffix else suite
 
 
-def _refuse_unknown_options(arguments: Arguments, names: Sequence[str]) -> None:
-    options = {option for name in names for option in SUITES[name].options}
+def _refuse_unknown_options(arguments: Arguments, generators: Mapping[str, Generator]) -> None:
+    options = {option for generator in generators.values() for option in generator.options}
     for option in arguments:
         if option not in options:
-            raise UnknownNameError("option", option, options, f" (of {', '.join(names) or 'the suites named'})")
+            raise UnknownNameError("option", option, options, f" (of {', '.join(generators) or 'the suites named'})")
 
 
 def _describe_counts(suite: Suite) -> str:

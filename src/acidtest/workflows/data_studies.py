@@ -11,7 +11,8 @@ from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import refuse_overwrite, require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
-from acidtest.workflows.batteries import Reading, chosen_suites, generate, load, save
+from acidtest.suites.catalogue import find_generator, resolve_names
+from acidtest.workflows.batteries import Arguments, Reading, chosen_suites, generate, load, save
 
 if TYPE_CHECKING:
     from acidtest.annotate.answers import Answers
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from acidtest.core.ratings import Ratings
     from acidtest.studies.agreement import AgreementResult
     from acidtest.studies.audit import AuditResult
+    from acidtest.studies.check import CheckResult
     from acidtest.studies.tag import TagResult
     from acidtest.studies.taxonomy import TaxonomyResult
     from acidtest.text.taxonomy import Node
@@ -62,6 +64,94 @@ def audit(
 
         write_page(output, render_page(document(result)))
     return result
+
+
+def check(
+    suite: str | Path | Suite,
+    *,
+    source: str | Path | Suite | None = None,
+    n: int | None = None,
+    at_most: bool = False,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+    judged: str | Path | None = None,
+    seed: int = 0,
+) -> CheckResult:
+    """Check a suite before trusting it: a name, a TOML or Python file, ``python:pkg.mod:function``, or a file of pairs.
+
+    What is made is made twice. ``judged`` is a sheet that somebody filled in; the other options are those of
+    ``generate``.
+    """
+    from acidtest.studies.check import check as study
+
+    again, expected = None, None
+    if isinstance(suite, Suite):
+        made = suite
+    elif (generator := find_generator(str(suite))) is None:
+        stage("reading %s", suite)
+        made = load(resolve_names([str(suite)])[0], reading=reading, checked=False)
+    else:
+        made, again = (
+            generate(
+                str(suite),
+                source=source,
+                n=n,
+                at_most=at_most,
+                arguments=arguments,
+                reading=reading,
+                seed=seed,
+                checked=False,
+            )
+            for _ in range(2)
+        )
+        is_default = n is None and source is None and not arguments and not made.card.left_out
+        expected = generator.rows or None if is_default else None
+    judgements = _read_judgements(judged) if judged is not None else None
+    return study(made, again=again, expected=expected, judgements=judgements, seed=seed)
+
+
+def sheet_paths(path: str | Path) -> dict[str, Path]:
+    """Where a sheet to read and its gold go: ``sheet.tsv`` and ``sheet.gold.tsv``."""
+    path = Path(path)
+    if not path.suffix:
+        raise FileError(path, "has no ending; end it in .tsv or .csv for a sheet, or in .html for a page")
+    stem, _, endings = path.name.partition(".")
+    return {"sheet": path, "gold": path.with_name(f"{stem}.gold.{endings}")}
+
+
+def write_sheet(result: CheckResult, path: str | Path) -> dict[str, Path]:
+    """Write the pairs to read without their gold, and the gold beside them; return both paths."""
+    from acidtest.io.tables import write_table
+    from acidtest.studies.check.document import gold_rows, rows
+
+    paths = sheet_paths(path)
+    write_table(rows(result), paths["sheet"])
+    write_table(gold_rows(result), paths["gold"])
+    return paths
+
+
+def _read_judgements(path: str | Path) -> dict[str, str]:
+    """The labels that somebody wrote into a sheet, by id; pairs without one are left out."""
+    from acidtest.core.labels import gold_name
+    from acidtest.io.tables import read_table
+    from acidtest.studies.check.document import JUDGEMENT
+
+    table = read_table(path)
+    for column in ("id", JUDGEMENT):
+        if column not in table.frame.columns:
+            raise FileError(path, f"has no column {column!r}; give the sheet that acidtest check -o wrote")
+    judgements = dict[str, str]()
+    for row, (row_id, text) in enumerate(table.frame.select("id", JUDGEMENT).fill_null("").iter_rows()):
+        if not text.strip():
+            continue
+        label = gold_name(text)
+        if label is None:
+            problem = f"{JUDGEMENT} {text!r} is not entailment, neutral or contradiction"
+            raise FileError(path, problem, table.line(row))
+        judgements[row_id] = label
+    if not judgements:
+        raise FileError(path, f"nobody has filled in the column {JUDGEMENT!r} yet")
+    return judgements
 
 
 def agreement(

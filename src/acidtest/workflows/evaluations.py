@@ -16,7 +16,7 @@ from acidtest.core.logs import note
 from acidtest.core.model import MODELS, ChecksSuites, Model, complete_model, model_from_spec
 from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
-from acidtest.core.suite import Suite
+from acidtest.core.suite import EXPECTATION, Suite
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
 from acidtest.workflows.runs import (
     RUNS,
@@ -144,7 +144,7 @@ def _check_model(model: Model, battery: Battery, collapse: Collapse) -> None:
     if collapse.mode != "argmax" and not model.probabilities:
         raise AcidtestError(f"collapse {collapse} needs probabilities, but the model gives labels only; use argmax")
     for suite in battery.whole:
-        if set(suite.card.labels) == {"any"}:
+        if set(suite.card.labels) == {"any"} and EXPECTATION not in suite.card.columns:
             raise AcidtestError(
                 f"suite {suite.name!r} has no gold: its pairs are questions for people; make labels of their answers "
                 f"(acidtest agreement), and the suite with them (--answers)"

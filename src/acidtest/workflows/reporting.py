@@ -17,7 +17,8 @@ from acidtest.core.study import STUDIES
 from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
 
 if TYPE_CHECKING:
-    from acidtest.studies.comparison import ComparisonResult, Contrast
+    from acidtest.studies.comparison import ComparisonResult
+    from acidtest.studies.comparison.contrasts import Contrast
     from acidtest.studies.contamination import ContaminationResult
     from acidtest.studies.scores import ScoresResult
 
@@ -25,6 +26,8 @@ LEADING = ("profile", "suites", "findings")
 """Anchors of the sections of scores that stand before all others."""
 SHOWN_FINDINGS = 5
 """The most findings on a scorecard."""
+SHOWN_SUITES = 12
+"""The most suites on one screen of a comparison."""
 
 
 def report(
@@ -176,3 +179,12 @@ def comparison_document(result: ComparisonResult | None, leaks: ContaminationRes
         return Document("acidtest compare", headline, (*notes, *sections), models=models)
     document = STUDIES["comparison"].document(result)
     return replace(document, parts=(*sections, *document.parts))
+
+
+def comparison_screen(result: ComparisonResult, leaks: ContaminationResult, suites: int) -> Document:
+    """What a terminal shows of a comparison on one screen, with at most ``suites`` suites."""
+    from acidtest.studies.comparison.screen import screen
+
+    document = screen(result, suites=suites)
+    signs = (Note(f"Contamination: {STUDIES['contamination'].document(leaks).headline}"),) if leaks.models else ()
+    return replace(document, parts=(*document.parts, *signs))

@@ -21,7 +21,8 @@ from acidtest.studies.contamination import (
 )
 from acidtest.studies.cue_profile import Profile
 from acidtest.studies.scores import ModelScores, SuiteResult, score_run
-from acidtest.studies.scores.diagnosis import by_severity
+from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy
+from acidtest.studies.scores.scorecard import describe_model
 from acidtest.version import __version__
 
 SCHEMA = 1
@@ -50,18 +51,20 @@ class RunResults:
     diagnosis: tuple[Finding, ...]
     profile: Profile | None = None
     contamination: ModelContamination | None = None
+    untouched: UntouchedAccuracy | None = None
+    headline: str = ""
+    """The one sentence about the model."""
     schema: int = SCHEMA
 
     def scores(self, run: Run) -> ModelScores:
         """The part that the study of scores shows."""
-        return ModelScores(self.suites, self.diagnosis, self.profile, run)
+        return ModelScores(self.suites, self.diagnosis, self.profile, run, self.untouched)
 
 
 def compute_results(run: Run) -> RunResults:
-    """Score a run, measure contamination if it has the four suites for that, and sort the findings by severity."""
-    scores = score_run(run)
+    """Score a run, and measure contamination if it has the four suites for that."""
     contamination = measure_contamination([run]) if holds_the_four([run]) else None
-    findings = [*scores.diagnosis, *([contamination_finding(contamination)] if contamination else [])]
+    scores = score_run(run, [contamination_finding(contamination)] if contamination else [])
     model = run.header.model
     return RunResults(
         acidtest=__version__,
@@ -74,9 +77,11 @@ def compute_results(run: Run) -> RunResults:
             model.probabilities,
         ),
         suites=scores.suites,
-        diagnosis=tuple(by_severity(findings)),
+        diagnosis=scores.diagnosis,
         profile=scores.profile,
         contamination=contamination,
+        untouched=scores.untouched,
+        headline=describe_model(scores),
     )
 
 

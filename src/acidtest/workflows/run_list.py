@@ -93,7 +93,9 @@ def _entry(folder: Path) -> RunEntry:
 
 
 def _headline(results: dict[str, Any]) -> str:
-    """The headline of the profile, else the gravest finding."""
+    """The headline of the run, or where an older one has none, that of the profile, else the gravest finding."""
+    if headline := results.get("headline"):
+        return str(headline)
     if profile := results.get("profile"):
         return str(profile["headline"])
     findings = results.get("diagnosis") or []

@@ -58,15 +58,13 @@ class Finished:
     def __str__(self) -> str:
         """Three lines: the model and its folder, the accuracies to know, and the headline."""
         known = {name: result for name, result in self.scored.suites.items() if result.overall.known}
-        controls = [result.vs_control.control for result in known.values() if result.vs_control]
-        untouched = f"{100 * controls[0].value:.1f} % right on untouched pairs" if controls else "no untouched pairs"
+        control = self.scored.untouched
+        untouched = f"{100 * control.accuracy.value:.1f} % right on {control.name}" if control else "no untouched pairs"
         worst = min(known, key=lambda name: known[name].overall.value, default="")
         lowest = f", {100 * known[worst].overall.value:.1f} % on {worst}, its worst suite" if worst else ""
         header = self.run.header
         name = f"{header.name} ({header.model.name})" if header.name else header.model.name
-        finding = self.findings[0].sentence if self.findings else "Nothing was found."
-        headline = self.profile.headline if self.profile else finding
-        return f"{name} in {self.folder}\n{untouched}{lowest}\n{headline}"
+        return f"{name} in {self.folder}\n{untouched}{lowest}\n{self.scored.headline}"
 
     def _repr_html_(self) -> str:
         """For notebooks: the headline, a line for each suite, and a link to the page."""

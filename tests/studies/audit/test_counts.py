@@ -11,7 +11,6 @@ import pytest
 from scipy import stats
 
 from acidtest.core.suite import Suite
-from acidtest.studies.audit.batches import GOLD, PremiseSample, PremiseSampler, make_batch
 from acidtest.studies.audit.cues import (
     ItemCounts,
     TwoWordCounter,
@@ -30,6 +29,7 @@ from acidtest.studies.audit.repetition import (
     Repetitions,
     SeenKeys,
 )
+from acidtest.studies.pair_batches import GOLD, PremiseSample, PremiseSampler, make_batch
 
 Rows = list[tuple[str, str, str]]
 Made = Callable[[Rows], Suite]

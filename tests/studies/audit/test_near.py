@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.studies.audit.batches import PremiseSampler, make_batch
 from acidtest.studies.audit.near import HashedPairs, NearPairs, NearSearch, WordSets
+from acidtest.studies.pair_batches import PremiseSampler, make_batch
 from acidtest.text.heuristics import words
 
 Rows = list[tuple[str, str, str]]

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.draws import mix_bits
-from acidtest.studies.audit.batches import GOLD, Codes, Floats, PremiseSample
 from acidtest.studies.audit.measures import label_test
-from acidtest.studies.audit.partial_input import balanced_values, partial_input
+from acidtest.studies.pair_batches import GOLD, Codes, Floats, PremiseSample
+from acidtest.studies.partial_input import balanced_values, partial_input
 
 
 def clustered(seed: int, *, effect: float = 0.0) -> tuple[Floats, Codes, Codes]:

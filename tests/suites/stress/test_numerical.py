@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from acidtest.api import Reading, generate, save
+from acidtest.core.checks import find_problems
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Card, Suite
 from acidtest.suites.catalogue import Request
-from acidtest.suites.checks import find_problems
 from acidtest.suites.stress.numerical import numerical
 
 TIM = "Tim has 350 pounds of cement in 100, 50, and 25 pound bags."

@@ -183,7 +183,7 @@ def load_with_head(checkpoint: Checkpoint, dtype: Any) -> tuple[Any, AcidtestErr
     with _loading(checkpoint, "it cannot be opened as a sequence classifier"):
         model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
             checkpoint.folder,
-            dtype=dtype,
+            **_precision(dtype),
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
@@ -236,7 +236,7 @@ def classifier_config(checkpoint: Checkpoint, labels: Sequence[str]) -> Any:
 def random_classifier(config: Any) -> Any:
     """A sequence classifier with random weights, drawn by torch's global generator."""
     torch, transformers = import_optional("torch", "transformers")
-    return transformers.AutoModelForSequenceClassification.from_config(config, dtype=torch.float32)
+    return transformers.AutoModelForSequenceClassification.from_config(config, **_precision(torch.float32))
 
 
 def start_classifier(checkpoint: Checkpoint, config: Any) -> Any:
@@ -250,7 +250,7 @@ def start_classifier(checkpoint: Checkpoint, config: Any) -> Any:
         loaded, info = type(model).from_pretrained(
             checkpoint.folder,
             config=config,
-            dtype=torch.float32,
+            **_precision(torch.float32),
             use_safetensors=True,
             local_files_only=True,
             ignore_mismatched_sizes=True,
@@ -259,6 +259,13 @@ def start_classifier(checkpoint: Checkpoint, config: Any) -> Any:
     _refuse_incomplete_encoder(checkpoint, model, sorted(info["missing_keys"]))
     model.base_model.load_state_dict(loaded.base_model.state_dict())
     return model
+
+
+def _precision(dtype: Any) -> dict[str, Any]:
+    """The option of transformers that says in which precision weights are loaded; its name changed in 4.56."""
+    (transformers,) = import_optional("transformers")
+    version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
+    return {"dtype" if version >= (4, 56) else "torch_dtype": dtype}
 
 
 def most_positions(model: Any) -> int | None:

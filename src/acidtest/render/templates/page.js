@@ -85,6 +85,16 @@
       for (const fold of folds) fold.open = open;
       button.textContent = open ? "Fold all" : "Unfold all";
     });
+    // A printed page holds every section and its numbers, but for the examples.
+    let opened = [];
+    addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("details:not([open], .code)")].filter((fold) => !fold.closest("#examples"));
+      for (const fold of opened) fold.open = true;
+    });
+    addEventListener("afterprint", () => {
+      for (const fold of opened) fold.open = false;
+      opened = [];
+    });
     addEventListener("hashchange", followAnchor);
     // A second click on the same link changes no hash.
     addEventListener("click", (event) => {

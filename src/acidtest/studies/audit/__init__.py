@@ -20,16 +20,6 @@ from acidtest.core.logs import stage
 from acidtest.core.study import study
 from acidtest.core.suite import PARSES, Suite
 from acidtest.stats.significance import holm
-from acidtest.studies.audit.batches import (
-    GOLD,
-    SAMPLE,
-    SIDES,
-    PairBatch,
-    PremiseSample,
-    PremiseSampler,
-    give_back_memory,
-    visit_pairs,
-)
 from acidtest.studies.audit.cues import (
     CORRECTION,
     CueResult,
@@ -55,8 +45,18 @@ from acidtest.studies.audit.measures import (
     measure_pairs,
 )
 from acidtest.studies.audit.near import HashedPairs, NearSearch
-from acidtest.studies.audit.partial_input import PartialInput, partial_input
 from acidtest.studies.audit.repetition import NEW_HYPOTHESIS, NEW_PAIR, Duplicates, Leak, LeakSearch, Repetitions
+from acidtest.studies.pair_batches import (
+    GOLD,
+    SAMPLE,
+    SIDES,
+    PairBatch,
+    PremiseSample,
+    PremiseSampler,
+    give_back_memory,
+    visit_pairs,
+)
+from acidtest.studies.partial_input import PartialInput, partial_input
 from acidtest.text.heuristics import HEURISTICS
 
 SCHEMA = 1

@@ -17,8 +17,8 @@ import polars as pl
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import compact_frame
 from acidtest.stats.significance import adjusted
-from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch
 from acidtest.studies.audit.measures import counted_share
+from acidtest.studies.pair_batches import GOLD, Codes, Flags, Floats, PairBatch
 from acidtest.text.misspelling import function_words
 
 LEAST = 10

@@ -14,7 +14,7 @@ import polars as pl
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.stats.intervals import clopper_pearson, wilson
-from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
+from acidtest.studies.pair_batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
 from acidtest.text.cues import amounts_in, negations, unequal
 from acidtest.text.heuristics import HEURISTICS, heuristics
 from acidtest.text.misspelling import function_words

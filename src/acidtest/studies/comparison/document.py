@@ -1,10 +1,9 @@
-"""A comparison as a document: differences on whole suites, by factor, and rows that only one model gets right."""
+"""A comparison as a document: profiles side by side, whole suites by size, then slices one factor at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isnan
 
 from acidtest.core.document import (
     Browser,
@@ -22,43 +21,41 @@ from acidtest.core.document import (
     Table,
     describe_count,
 )
-from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CROSS
-from acidtest.studies.comparison import ComparisonResult, Contrast
-from acidtest.studies.rows import score_alike
+from acidtest.stats.contingency import ALPHA, Ties
+from acidtest.studies.comparison import ComparisonResult
+from acidtest.studies.comparison.contrasts import Contrast
+from acidtest.studies.comparison.profile_tables import profile_parts
+from acidtest.studies.comparison.sentence import by_size, listed, short_names
+from acidtest.studies.rows import ScoredRows, score_alike
 from acidtest.studies.slices import MOST_CHART_ROWS, disagreement, headings, main_factor, row_names, slice_of
 
-SHOWN = 0.05
-"""A difference is reported as one if its adjusted p-value is below this."""
-
-MOST_SENTENCES = 6
-"""With more contrasts of whole suites than this, they are shown in tables only, not in sentences."""
+MOST_NAMES = 4
+"""The most suites or slices that a note names before it counts the others."""
 
 _METHODS = (
     "Differences are percentage points, second minus first. Detectable is the smallest difference that as many rows "
     "would show four times in five.",
+    "Differences of effects between profiles have joint intervals (Bonferroni over ten effects and all pairs of "
+    "models); they are shown to differ where the interval excludes zero.",
 )
-_COLUMNS = (
-    Column("first"),
-    Column("second"),
-    Column("difference", "points"),
-    Column("p", "p"),
-    Column("adjusted", "p"),
-    Column("detectable"),
-)
+
+
+_UNSURE = f"adjusted p is below {ALPHA:g}, but the interval includes zero: undecided"
 
 
 def document(result: ComparisonResult) -> Document:
-    """Whole suites first, then a section for each suite with its factors and the rows on which models differ."""
+    """The sentence, profiles and whole suites; slices and the rows on which models differ are folded."""
     whole = [contrast for contrast in result.contrasts if not contrast.factor]
-    suites = dict.fromkeys(contrast.suite for contrast in result.contrasts)
-    sections = [_suite_section(result, suite) for suite in suites]
     return Document(
         title="acidtest compare",
-        headline=" ".join(describe_pairs(whole)),
+        headline=result.headline.replace("\n", " "),
         parts=(
-            Section("Differences between the models", tuple(_whole_parts(result, whole)), anchor="differences"),
-            *(section for section in sections if section.parts),
+            Section("What moves their answers", tuple(profile_parts(result.profiles)), anchor="profiles"),
+            Section("Suites", tuple(_suite_parts(result, whole)), anchor="differences"),
+            *_matrix_sections(whole),
+            *factor_sections(result),
+            *_disagreement_sections(result),
             *([Browser(result.runs)] if result.runs else []),
         ),
         models=tuple(dict.fromkeys(name for one in whole for name in (one.first, one.second))),
@@ -66,77 +63,102 @@ def document(result: ComparisonResult) -> Document:
     )
 
 
-def describe_pairs(whole: Sequence[Contrast]) -> Iterator[str]:
-    """A sentence for each pair of models: on which suites the second is better, worse or undecided (all corrected)."""
-    pairs: dict[tuple[str, str], list[Contrast]] = {}
-    for contrast in whole:
-        pairs.setdefault((contrast.first, contrast.second), []).append(contrast)
-    if len(pairs) > MOST_SENTENCES:
-        shown = sum(contrast.p_adjusted < SHOWN for contrast in whole)
-        yield f"{shown} of {len(whole)} comparisons of whole suites show a difference."
-        return
-    for (first, second), contrasts in pairs.items():
-        decided = [one for one in contrasts if one.p_adjusted < SHOWN]
-        decided.sort(key=lambda one: -abs(one.difference.value))
-        parts = [
-            f"{word} on {', '.join(f'{one.suite} ({_signed_points(one)})' for one in chosen)}"
-            for word, chosen in (
-                ("better", [one for one in decided if one.difference.value > 0]),
-                ("worse", [one for one in decided if one.difference.value <= 0]),
-            )
-            if chosen
+def factor_sections(result: ComparisonResult) -> Iterator[Section]:
+    """The slices, one factor at a time, with a table for each suite that has it; crossed factors first.
+
+    Sections are folded but for the factors that the caller chose.
+    """
+    factors: dict[str, dict[str, list[Contrast]]] = {}
+    for contrast in result.contrasts:
+        if contrast.factor:
+            factors.setdefault(contrast.factor, {}).setdefault(contrast.suite, []).append(contrast)
+    for factor in sorted(factors, key=lambda factor: CROSS not in factor):
+        suites = factors[factor]
+        parts = [part for suite, members in suites.items() for part in _factor_parts(result, suite, factor, members)]
+        tests = describe_families(result.correction, [one for members in suites.values() for one in members])
+        folded = factor not in result.shown_factors
+        yield Section(f"By {factor}", (*parts, Note(tests, quiet=True)), folded=folded, summary=_summary(suites))
+
+
+def describe_families(correction: str, contrasts: Sequence[Contrast]) -> str:
+    """Over which tests p is adjusted."""
+    families = {one.family: one.family_tests for one in contrasts}
+    sizes = ", and apart from these ".join(
+        f"{family} ({describe_count(size, 'test')})" for family, size in families.items()
+    )
+    return f"p is adjusted ({correction}) over all suites and pairs of models: {sizes}."
+
+
+def describe_tests(names: Sequence[str], contrasts: Sequence[Contrast]) -> tuple[str, ...]:
+    """How each contrast was tested, and what there is to know about it: every fact once, with what it holds for.
+
+    ``names`` are those of the contrasts, in the same order.
+    """
+    tests: dict[tuple[bool, str], dict[str, None]] = {}
+    notes: dict[str, dict[str, None]] = {}
+    for name, one in zip(names, contrasts, strict=True):
+        tests.setdefault((one.paired, one.test), {})[name] = None
+        if one.difference.note:
+            notes.setdefault(one.difference.note, {})[name] = None
+        if one.p_adjusted < ALPHA and not one.is_shown():
+            notes.setdefault(_UNSURE, {})[name] = None
+    most_common = max(tests, key=lambda test: len(tests[test]))
+    asked = []
+    for rows, paired in (("the same rows", True), ("different rows", False)):
+        chosen = {test: members for (is_paired, test), members in tests.items() if is_paired == paired}
+        # The most frequent test comes last, where "the rest" says what is left.
+        ordered = sorted(chosen, key=lambda test: (paired, test) == most_common)
+        texts = [
+            f"{test} ({'the rest' if (paired, test) == most_common else listed(list(chosen[test]), MOST_NAMES)})"
+            for test in ordered
         ]
-        if len(decided) < len(contrasts):
-            parts.append("undecided on the rest" if decided else "undecided on all suites")
-        yield f"Against {first}, {second} is {', '.join(parts)}."
+        phrase = ", ".join(texts) if len(tests) > 1 else "".join(chosen)
+        asked += [(paired == most_common[0], f"on {rows}: {phrase}")] if chosen else []
+    sentence = f"Tested {'; '.join(text for _, text in sorted(asked))}."
+    return sentence, *(f"{listed(list(members), MOST_NAMES)}: {note}." for note, members in notes.items())
 
 
-def _signed_points(contrast: Contrast) -> str:
-    return f"{100 * contrast.difference.value:+.1f}".replace("-", "−")
+def _summary(suites: Mapping[str, Sequence[Contrast]]) -> str:
+    """What is under a folded factor: its suites, and how many slices show a difference."""
+    contrasts = [one for members in suites.values() for one in members]
+    shown = sum(one.verdict != "undecided" for one in contrasts)
+    where = listed(list(short_names(list(suites)).values()), MOST_NAMES)
+    return f"{where}: {shown:,} of {describe_count(len(contrasts), 'slice')} differ"
 
 
-def describe_contrast(contrast: Contrast) -> str:
-    """What a contrast of a whole suite says, in one sentence."""
-    first, second, change = contrast.first, contrast.second, contrast.difference
-    if not change.known:
-        return f"{contrast.suite}: {second} and {first} cannot be compared ({change.note})."
-    interval = "" if isnan(change.low) else f"95 % interval {100 * change.low:+.1f} to {100 * change.high:+.1f}"
-    if contrast.p_adjusted < SHOWN:
-        size = f"{abs(change.value) * 100:.1f} points {'better' if change.value > 0 else 'worse'}"
-        p = "< 0.0001" if contrast.p_adjusted < 0.0001 else f"{contrast.p_adjusted:.4f}"
-        details = ", ".join(filter(None, (interval, f"adjusted p {p}")))
-        return f"{contrast.suite}: {second} is {size} than {first} ({details})."
-    size = f"{change.value * 100:+.1f} points{f' ({interval})' if interval else ''}"
-    sentence = f"{contrast.suite}: no difference shown between {second} and {first}, {size}."
-    if isnan(contrast.detectable):
-        return sentence
-    unseen = f"A difference under about {contrast.detectable * 100:.1f} points would probably have gone unseen."
-    return f"{sentence} {unseen}"
-
-
-def _whole_parts(result: ComparisonResult, whole: Sequence[Contrast]) -> Iterator[Part]:
-    if 1 < len(whole) <= MOST_SENTENCES:
-        yield from (Note(describe_contrast(contrast)) for contrast in whole)
-    for suite in dict.fromkeys(contrast.suite for contrast in whole):
-        yield from _matrices(suite, [contrast for contrast in whole if contrast.suite == suite])
-    # NaN, a difference that cannot be computed, goes last.
-    by_size = sorted(whole, key=lambda one: -abs(one.difference.value) if one.difference.known else 1.0)
-    table = _contrast_table("differences", "Accuracy on whole suites, and second minus first", by_size, "suite")
-    yield table
-    if 1 < len(whole) <= MOST_CHART_ROWS:
-        yield _chart(table)
-    shown = result.shown_factors or [one.factor for one in result.contrasts if CROSS in one.factor]
-    families = {one.family: one.family_tests for one in result.contrasts if not one.factor or one.factor in shown}
-    sizes = ", ".join(f"{family} ({describe_count(size, 'test')})" for family, size in families.items())
-    yield Note(f"p is adjusted ({result.correction}) over all suites and pairs of models: {sizes}.", quiet=True)
+def _suite_parts(result: ComparisonResult, whole: Sequence[Contrast]) -> Iterator[Part]:
+    """Whole suites, the largest difference first, then controls; with more models, which of them are tied."""
+    kinds = {
+        "differences": ("Accuracy on whole suites", [one for one in whole if not one.is_control]),
+        "untouched": ("Accuracy on the untouched pairs of suites", [one for one in whole if one.is_control]),
+    }
+    for table_id, (caption, contrasts) in kinds.items():
+        if contrasts:
+            table = _contrast_table(table_id, f"{caption}, and second minus first", contrasts, "suite")
+            yield table
+            if 1 < len(contrasts) <= MOST_CHART_ROWS:
+                yield _chart(table)
+    yield Note(describe_families(result.correction, whole), quiet=True)
     for ties in (ties for ties in result.ties if len(ties.rates) > 2):
-        groups = "; ".join(" = ".join(group) for group in ties.groups)
-        which = "Tied" if any(len(group) > 1 for group in ties.groups) else "None tied"
-        yield Note(f"{which} on {ties.what} (not told apart at {ties.alpha:g}, adjusted), best first: {groups}.")
+        yield Note(f"{describe_ties(ties)}.")
+
+
+def describe_ties(ties: Ties) -> str:
+    """Which models a suite does not tell apart: ``Tied on hans (…), best first: a = b; c``."""
+    groups = "; ".join(" = ".join(group) for group in ties.groups)
+    which = "Tied" if any(len(group) > 1 for group in ties.groups) else "None tied"
+    return f"{which} on {ties.what} (not told apart at {ties.alpha:g}, adjusted), best first: {groups}"
+
+
+def _matrix_sections(whole: Sequence[Contrast]) -> Iterator[Section]:
+    """Every model against every other on each suite, if there are three models or more."""
+    suites = dict.fromkeys(contrast.suite for contrast in whole)
+    matrices = [table for suite in suites for table in _matrices(suite, [one for one in whole if one.suite == suite])]
+    if matrices:
+        yield Section("Every model against every other", tuple(matrices), folded=True)
 
 
 def _matrices(suite: str, contrasts: Sequence[Contrast]) -> Iterator[Table]:
-    """The matrix of differences between models on a suite, if there are three models or more."""
     models = tuple(dict.fromkeys(name for one in contrasts for name in (one.first, one.second)))
     if len(models) < 3:
         return
@@ -154,26 +176,33 @@ def _matrices(suite: str, contrasts: Sequence[Contrast]) -> Iterator[Table]:
 
 
 def _contrast_table(
-    table_id: str,
-    caption: str,
-    contrasts: Sequence[Contrast],
-    corner: str,
-    describe_row: Callable[[str], Row] = lambda value: Row(value, ()),
+    table_id: str, caption: str, contrasts: Sequence[Contrast], corner: str, rows: Mapping[str, Row] | None = None
 ) -> Table:
-    """A table with one row per contrast, grouped by pair of models if there are several pairs."""
-    pairs = dict.fromkeys((contrast.first, contrast.second) for contrast in contrasts)
+    """A table with one row per contrast, by pair of models and heading, the largest difference first.
+
+    ``rows`` has the name, heading and slice of each value; without it contrasts are named by their suites.
+    """
+    pairs = list(dict.fromkeys((one.first, one.second) for one in contrasts))
+    described = [(one, (rows or {}).get(one.value, Row(one.suite, ()))) for one in by_size(contrasts)]
+    # Headings stay together, in the order of the largest difference under each.
+    places = {heading: place for place, heading in enumerate(dict.fromkeys(row.heading for _, row in described))}
+    described.sort(key=lambda item: (pairs.index((item[0].first, item[0].second)), places[item[1].heading]))
+    shown = []
+    for one, row in described:
+        cells = (*one.accuracies, one.difference, PValue(one.p), PValue(one.p_adjusted), one.detectable, one.verdict)
+        heading = f"{one.second} − {one.first}" if len(pairs) > 1 else row.heading
+        shown.append(replace(row, cells=cells, heading=heading))
     if len(pairs) == 1:
-        first, second = next(iter(pairs))
-        caption = f"{caption}: {second} − {first}"
-    rows, notes = [], dict[str, None]()
-    for one in sorted(contrasts, key=lambda one: list(pairs).index((one.first, one.second))):
-        cells = (*one.accuracies, one.difference, PValue(one.p), PValue(one.p_adjusted), one.detectable)
-        row = replace(describe_row(one.value or one.suite), cells=cells)
-        rows.append(replace(row, heading=f"{one.second} − {one.first}") if len(pairs) > 1 else row)
-    for one in contrasts:
-        asked = "the same rows" if one.paired else "different rows"
-        notes[", ".join(filter(None, (asked, one.test, one.difference.note)))] = None
-    return Table(table_id, caption, _COLUMNS, tuple(rows), corner, notes=tuple(notes))
+        caption = f"{caption}: {pairs[0][1]} − {pairs[0][0]}"
+    columns = _columns(pairs[0] if len(pairs) == 1 else ("first", "second"))
+    notes = describe_tests([row.name for _, row in described], [one for one, _ in described])
+    return Table(table_id, caption, columns, tuple(shown), corner, notes=notes)
+
+
+def _columns(models: tuple[str, str]) -> tuple[Column, ...]:
+    accuracies = (Column(model) for model in models)
+    tests = (Column("p", "p"), Column("adjusted", "p"), Column("detectable"), Column("verdict", "text"))
+    return (*accuracies, Column("difference", "points"), *tests)
 
 
 def _chart(table: Table) -> Chart:
@@ -181,56 +210,55 @@ def _chart(table: Table) -> Chart:
     return Chart(table.id, columns=("difference",), axis="difference in points", reference=no_difference)
 
 
-def _suite_section(result: ComparisonResult, suite: str) -> Section:
-    members: dict[str, list[Contrast]] = {}
-    for contrast in result.contrasts:
-        if contrast.suite == suite and contrast.factor:
-            members.setdefault(contrast.factor, []).append(contrast)
-    runs = {model: run for model, run in result.runs.items() if suite in run.header.suites}
-    first = next(iter(runs.values()), None)
-    sizes = {factor: len({one.value for one in contrasts}) for factor, contrasts in members.items()}
-    main = main_factor(first.header.suites[suite], sizes) if first else None
-    ordered = sorted(members, key=lambda factor: (CROSS not in factor, factor != main))
-    shown = result.shown_factors or [factor for factor in ordered if CROSS in factor]
-    sections = [
-        _factor_section(suite, factor, members[factor], first, folded=factor not in shown) for factor in ordered
-    ]
-    disagreements = _disagreements(suite, result, runs, None if main == CATEGORY else main)
-    return Section(suite, (*sections, *disagreements))
-
-
-def _factor_section(
-    suite: str, factor: str, contrasts: Sequence[Contrast], first: Run | None, *, folded: bool
-) -> Section:
+def _factor_parts(
+    result: ComparisonResult, suite: str, factor: str, contrasts: Sequence[Contrast]
+) -> Iterator[Table | Chart]:
+    """The slices of one suite by one factor, as a table and, if there are not too many, a chart."""
+    first = next((run for run in result.runs.values() if suite in run.header.suites), None)
     values = [contrast.value for contrast in contrasts]
     under = headings(first, suite, factor) if first and CROSS not in factor else {}
     names = row_names(values, under)
-
-    def describe_row(value: str) -> Row:
+    rows = {}
+    for value in dict.fromkeys(values):
         place = slice_of(first.header.suites[suite], factor, value) | {"verdict": "differs"} if first else {}
-        return Row(names[value], (), heading=under.get(value, ""), slice=place)
-
+        rows[value] = Row(names[value], (), heading=under.get(value, ""), slice=place)
     name = f"{suite} by {factor}"
-    table = _contrast_table(name, name, contrasts, "slice", describe_row)
-    parts = (table, _chart(table)) if len(table.rows) <= MOST_CHART_ROWS else (table,)
-    return Section(f"By {factor}", parts, folded=folded, summary=f"{len(names):,} values")
+    table = _contrast_table(name, name, contrasts, "slice", rows)
+    yield table
+    if len(table.rows) <= MOST_CHART_ROWS:
+        yield _chart(table)
 
 
-def _disagreements(
-    suite: str, result: ComparisonResult, runs: Mapping[str, Run], main: str | None
-) -> Iterator[Note | Section]:
-    """The number of rows that only one of two models gets right, with examples for each model."""
-    contrasts = [one for one in result.contrasts if one.suite == suite and not one.factor and one.first in runs]
-    rows = score_alike(runs, suite) if contrasts else {}
-    for first, second, paired in ((one.first, one.second, one.paired) for one in contrasts):
-        if not paired:
-            yield Note(f"{second} and {first} were asked different rows.", quiet=True)
-            continue
-        counts = disagreement((first, second), (rows[first], rows[second]), main)
-        titles = ("both right", f"only {first}", f"only {second}", "neither right")
-        cells = (counts.both, counts.only_first, counts.only_second, counts.neither)
-        columns = tuple(Column(title, "count") for title in titles)
-        table = Table(f"{suite} {second} {first} rows", "Rows by who is right", columns, (Row("rows", cells),))
-        examples = {first: counts.first_examples, second: counts.second_examples}
-        only = (Pairs(f"Only {model} is right", pairs) for model, pairs in examples.items() if pairs)
-        yield Section(f"Rows that only one gets right: {second} and {first}", (table, *only), folded=True)
+def _disagreement_sections(result: ComparisonResult) -> Iterator[Section]:
+    """Rows that only one of two models gets right, suite by suite, with examples."""
+    suites = dict.fromkeys(contrast.suite for contrast in result.contrasts)
+    parts = [part for suite in suites for part in _disagreements(suite, result)]
+    if parts:
+        yield Section("Rows that only one gets right", tuple(parts), folded=True)
+
+
+def _disagreements(suite: str, result: ComparisonResult) -> Iterator[Section]:
+    runs = {model: run for model, run in result.runs.items() if suite in run.header.suites}
+    contrasts = [one for one in result.contrasts if one.suite == suite and one.first in runs]
+    paired = [one for one in contrasts if not one.factor and one.paired]
+    if not paired:
+        return
+    sizes = {one.factor: len({other.value for other in contrasts if other.factor == one.factor}) for one in contrasts}
+    card = next(iter(runs.values())).header.suites[suite]
+    main = main_factor(card, {factor: size for factor, size in sizes.items() if factor})
+    rows = score_alike(runs, suite)
+    for first, second in ((one.first, one.second) for one in paired):
+        yield _disagreement_section(suite, {first: rows[first], second: rows[second]}, main)
+
+
+def _disagreement_section(suite: str, rows: Mapping[str, ScoredRows], main: str | None) -> Section:
+    """How many rows of a suite both models get right, one, or neither, with examples for each."""
+    (first, second), sides = rows, tuple(rows.values())
+    counts = disagreement((first, second), (sides[0], sides[1]), None if main == CATEGORY else main)
+    titles = ("both right", f"only {first}", f"only {second}", "neither right")
+    cells = (counts.both, counts.only_first, counts.only_second, counts.neither)
+    columns = tuple(Column(title, "count") for title in titles)
+    table = Table(f"{suite} {second} {first} rows", "Rows by who is right", columns, (Row("rows", cells),))
+    examples = {first: counts.first_examples, second: counts.second_examples}
+    only = (Pairs(f"Only {model} is right", pairs) for model, pairs in examples.items() if pairs)
+    return Section(f"{suite}: {second} and {first}", (table, *only), folded=True)

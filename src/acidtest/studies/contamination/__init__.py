@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from acidtest.core.document import Finding, Severity, describe_count
+from acidtest.core.document import Finding, describe_count
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
@@ -23,9 +23,9 @@ from acidtest.core.suite import CROSS, Card
 from acidtest.io.published import FILE
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.intervals import StratifiedRate, combination
-from acidtest.stats.significance import combination_test
+from acidtest.stats.significance import combination_test, correct_with_excess
 from acidtest.studies.contamination.document import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can_show, cannot_show, verdict
-from acidtest.studies.rows import ScoredRows, correct_with_excess, is_two_way, require_one_collapse, score_rows
+from acidtest.studies.rows import ScoredRows, is_two_way, require_one_collapse, score_rows
 
 FEW_ROWS = 30
 Correction = Literal["holm", "bh", "by", "none"]
@@ -190,12 +190,15 @@ def measure_contamination(
 def contamination_finding(model: ModelContamination) -> Finding:
     """Whether the model does better on the published pairs than its answers elsewhere explain, as a finding."""
     both = {contrast.slice: contrast for contrast in model.contrasts if contrast.name == "both"}
-    effect = both[WRONG].effect
-    points = f"{100 * effect.value:+.1f} points ({100 * effect.low:+.1f} to {100 * effect.high:+.1f})"
-    evidence = (f"{WRONG}: difference of differences {points}",) if effect.known else ()
-    severity: Severity = "warning" if any(contrast.significant for contrast in both.values()) else "info"
+    signs = [both[name] for name in (WRONG, *both) if both[name].significant]
     # The published words on the published templates are the first cell.
-    return Finding("M1", severity, model.verdict.rstrip("."), model.cells[0].suite, evidence)
+    suites = tuple(cell.suite for cell in model.cells)
+    if not signs:
+        return Finding("M1", "info", model.verdict.rstrip("."), suites[0], suites=suites)
+    effect = signs[0].effect
+    points = f"{100 * effect.value:.0f} points ({100 * effect.low:.0f}–{100 * effect.high:.0f})"
+    text = f"seems to remember HANS: {points} better on the published pairs than its answers to other ones explain"
+    return Finding("M1", "warning", text, suites[0], (model.verdict,), suites=suites, size=effect.value)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from acidtest.core.study import study
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.clusters import Clusterings, weighted_difference
+from acidtest.stats.significance import correct_with_excess
 from acidtest.studies.lexical.knowledge import (
     FREQUENCY,
     FRESH,
@@ -46,7 +47,7 @@ from acidtest.studies.lexical.knowledge import (
     suite_names,
     word_knowledge,
 )
-from acidtest.studies.rows import SAME_ROWS, WORDS, correct_with_excess, require_one_collapse, runs_by_model
+from acidtest.studies.rows import SAME_ROWS, WORDS, require_one_collapse, runs_by_model
 from acidtest.text.categories import CATEGORY
 
 CELL = (CATEGORY, "label")

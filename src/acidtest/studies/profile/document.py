@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from acidtest.core.document import (
     Cell,
-    Chart,
     Column,
     Document,
     Note,
     Part,
     Published,
-    Push,
-    Reference,
     Row,
     Section,
     Table,
 )
-from acidtest.studies.cue_effects import CUES, USED, CueEffect
-from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims
+from acidtest.studies.cue_effects import CUES, CueEffect
+from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims, effects_chart, effects_table
 from acidtest.studies.profile import ProfileResult, RecipeSpread
 from acidtest.studies.profile.toggles import toggle_sections
 
-GOLD = "gold"
-"""The name of the row for the truth."""
 _METHODS = (
     "The effect of a cue: among pairs whose gold is not a label, how much more often that label is answered with the "
     "cue than without it, gold and all other crossed cues held fixed, every cell of the design weighing the same. "
@@ -37,8 +34,7 @@ _METHODS = (
 def document(result: ProfileResult) -> Document:
     """The profiles of one model or several, side by side: the picture, the claims, and what they rest on."""
     names = list(result.models)
-    chart = Chart("effects", "effects", title="What moves the answers", axis="points", reference=_USED)
-    parts: list[Part] = [chart, _effects_table(result)]
+    parts: list[Part] = [replace(effects_chart(), mark="effects"), effects_table(result.models)]
     for name, profile in result.models.items():
         notes = tuple(Note(sentence) for sentence in claims(profile.gold_effect, profile.cues, profile.interactions))
         if len(names) == 1:
@@ -78,28 +74,6 @@ _SUMMARIES = {
     "Answers with and without each cue": "what the effects are the difference of",
     "HANS beside 100 BERTs": "how much of a HANS score may be the seed alone",
 }
-_USED = Reference(USED, f"{100 * USED:.0f} points; a cue is used if its whole interval is above")
-
-
-def _effects_table(result: ProfileResult) -> Table:
-    """The effects of gold and of every cue, a column for each model."""
-    several = len(result.models) > 1
-    columns = tuple(Column(name if several else "effect", "points", model=name) for name in result.models)
-    rows = [Row(GOLD, tuple(profile.gold_effect for profile in result.models.values()), "The truth")]
-    rows += [
-        Row(SHORT[cue], tuple(_push(profile.cues[cue]) for profile in result.models.values()), _CUES) for cue in CUES
-    ]
-    notes = ("* used: the whole interval is above 10 points",)
-    caption = "What moves the answers, points, with joint 95 % intervals"
-    return Table("effects", caption, columns, tuple(rows), "what", notes)
-
-
-_CUES = "Cues, with gold and the other cues held fixed"
-
-
-def _push(effect: CueEffect) -> Push:
-    """The effect, with its label if it has been shown to push at all."""
-    return Push(effect.effect, (effect.toward or "") if effect.effect.low > 0 else "", effect.used)
 
 
 def _sides_table(result: ProfileResult) -> Table | None:

@@ -21,6 +21,7 @@ from acidtest.stats.significance import holm
 from acidtest.studies.controls import AgainstControl, Pairing, against_control, pairing, score_with_control
 from acidtest.studies.cue_profile import CUE_SUITE, Profile, measure_profile
 from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
+from acidtest.studies.expectations import expectation_metrics, expectation_notes, pairs_with_gold
 from acidtest.studies.rows import (
     ScoredRows,
     accuracy,
@@ -33,7 +34,7 @@ from acidtest.studies.rows import (
 )
 from acidtest.studies.scores.diagnosis import findings
 from acidtest.studies.scores.diagnosis.cues import entailments_seen
-from acidtest.studies.scores.diagnosis.untouched import untouched_pairs
+from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy, untouched_pairs
 
 LAWS_WITHOUT_GOLD = ("identity", "conjunction")
 """Laws that hold whatever the gold of the source pair."""
@@ -73,6 +74,8 @@ class ModelScores:
     diagnosis: tuple[Finding, ...]
     profile: Profile | None = None
     run: Run | None = field(default=None, metadata={"json": None})
+    untouched: UntouchedAccuracy | None = None
+    """None if the run has no untouched pairs."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +108,13 @@ def scores(runs: Annotated[Sequence[Run], "Run folders."]) -> ScoresResult:
     return ScoresResult({name: score_run(run) for name, run in zip(model_names(runs), runs, strict=True)})
 
 
-def score_run(run: Run) -> ModelScores:
-    """The scores of one run."""
-    suites = suite_results(run)
+def score_run(run: Run, others: Sequence[Finding] = ()) -> ModelScores:
+    """The scores of one run; ``others`` are findings of other studies that the diagnosis weighs with its own."""
+    suites, untouched = suite_results(run), untouched_pairs(run)
     profile = measure_profile(run) if CUE_SUITE([run]) else None
-    diagnosis = findings(suites, profile, untouched_pairs(run), entailments_seen(run) if profile else None)
-    return ModelScores(suites, tuple(diagnosis), profile, run)
+    seen = entailments_seen(run) if profile else None
+    diagnosis = findings(suites, profile, untouched, seen, others=others)
+    return ModelScores(suites, tuple(diagnosis), profile, run, untouched.summarise() if untouched else None)
 
 
 def suite_results(run: Run) -> dict[str, SuiteResult]:
@@ -132,20 +136,26 @@ def _suite_result(run: Run, name: str) -> SuiteResult:
     header = run.header
     rows, control, pairs = score_with_control(run, name)
     overall, by = accuracy(rows), breakdowns(rows)
+    expectations, compared = expectation_metrics(rows, control, pairs), pairs_with_gold(rows, control, pairs)
     return SuiteResult(
         signature=header.signature(name),
         overall=overall,
-        metrics=metrics(rows, overall, by["label"]) | consistency_metrics(rows),
+        metrics=metrics(rows, overall, by["label"]) | consistency_metrics(rows) | expectations,
         by=by,
-        vs_control=against_control(rows, control, pairs),
+        vs_control=against_control(rows, control, compared),
         unanswered=rows.unanswered,
         truncated=header.truncated.get(name, 0),
         collapse_differs=rows.collapse_differs if header.model.probabilities else None,
         strata=rows.card.strata,
         published=tuple(published_beside(rows.card)),
-        notes=(*consistency_notes(rows), *reading_notes(rows, control), *_notes(run, name, rows, pairs)),
+        notes=(
+            *consistency_notes(rows),
+            *expectation_notes(expectations),
+            *reading_notes(rows, control),
+            *_notes(run, name, rows, compared),
+        ),
         confusion=confusion(rows),
-        errors=errors_by_kind(rows, control, pairs),
+        errors=errors_by_kind(rows, control, compared),
         corpus=str(rows.card.arguments.get("from", "")),
     )
 

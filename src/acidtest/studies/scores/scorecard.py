@@ -8,26 +8,28 @@ from dataclasses import replace
 
 from acidtest.core.document import (
     Cell,
-    Chart,
     Column,
     Document,
     Finding,
     Note,
     Part,
     Push,
-    Reference,
     Row,
     Section,
     Table,
+    Unit,
     describe_count,
 )
 from acidtest.core.estimate import Estimate
-from acidtest.studies.cue_effects import CUES, USED
-from acidtest.studies.cue_profile import CONSTANT, SHORT, Profile, claims
+from acidtest.core.numbers import whole_percent
+from acidtest.studies.cue_effects import USED
+from acidtest.studies.cue_profile import CONSTANT, PREMISES, Profile, claims, effects_chart, effects_table
+from acidtest.studies.expectations import BREAKS, expectation_verdict
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
+from acidtest.studies.scores.diagnosis import explanation
 from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL
-from acidtest.studies.scores.diagnosis.suites import FEW
-from acidtest.studies.slices import chance
+from acidtest.studies.scores.diagnosis.suites import FEW, suite_chance, suite_kind
+from acidtest.studies.scores.diagnosis.untouched import is_near_chance
 
 SHOWN_FINDINGS = 5
 """The most findings that are shown before the rest is asked for."""
@@ -36,12 +38,13 @@ SHOWN_SUITES = 12
 MOST_RIGHT = 0.9
 HARDLY = 0.01
 """A change smaller than this is none worth a word."""
-NEARLY = 0.1
-"""Accuracy is near chance if its interval ends no farther than this above it."""
+ALWAYS = "always "
+"""The verdict on a suite whose pairs nearly all get one answer, before that answer."""
 
 VERDICTS = (
     "loses",
-    "one answer",
+    BREAKS,
+    ALWAYS,
     "below chance",
     "near chance",
     "loses a little",
@@ -54,11 +57,13 @@ VERDICTS = (
 )
 """What is said of a suite in a word or two, gravest first."""
 
-GOLD = "gold (what is right)"
 UNTOUCHED = "untouched pairs"
 _LEGEND = (
-    f"How much more often the label is answered with the cue, points; ▒ interval; ┊ used if surely > {100 * USED:.0f}."
+    f"How far answers follow gold, or a cue toward a wrong answer, points; ▒ interval; used: all > {100 * USED:.0f}."
 )
+_SUITES_LEGEND = "Accuracy in % (95 % interval); chance: of guessing; control: the same pairs, unchanged."
+_PREMISE_CHANGES = {"another": "another premise", "none": "none", "shuffled": "its words shuffled"}
+_ANSWERS = "answers "
 NO_PROFILE = "Suite cues would show what moves its answers (-s cues)."
 
 
@@ -71,8 +76,9 @@ def scorecard(result: ScoresResult, *, findings: int = SHOWN_FINDINGS) -> Docume
     (name, model), *_ = models.items()
     parts: list[Part] = [suites_table(model, brief=True)]
     if model.profile:
-        parts += [replace(profile_table(models), caption="", notes=(_LEGEND,)), _profile_chart()]
-    parts += model.diagnosis[:findings]
+        parts += [_brief_effects(model.profile), effects_chart()]
+    # What explains all answers is the headline.
+    parts += [] if explanation(model.diagnosis) else model.diagnosis[:findings]
     signatures = {name: _shared_signature(model)}
     return Document("acidtest scorecard", describe_model(model), tuple(parts), (name,), signatures)
 
@@ -87,7 +93,9 @@ def leading_sections(models: Mapping[str, ModelScores]) -> Iterator[Section]:
 
 
 def describe_model(model: ModelScores) -> str:
-    """The one sentence about a model: its profile, else its diagnosis and what would give the profile."""
+    """The one sentence about a model: what explains all its answers, else its profile, else its diagnosis."""
+    if reason := explanation(model.diagnosis):
+        return f"It {reason.sentence}."
     return model.profile.headline if model.profile else f"{describe_diagnosis(model.diagnosis)} {NO_PROFILE}"
 
 
@@ -102,10 +110,13 @@ def describe_diagnosis(findings: Sequence[Finding]) -> str:
     return "These suites found no shortcut." if findings else "No rule had anything to say: read the numbers."
 
 
-def suite_verdict(result: SuiteResult, guess: float) -> str:
-    """A suite's result in a word or two; ``guess`` is the accuracy of guessing."""
-    if _gives_one_answer(result):
-        return "one answer"
+def suite_verdict(result: SuiteResult) -> str:
+    """A suite's result in a word or two."""
+    if label := _only_answer(result):
+        return f"{ALWAYS}{label}"
+    if verdict := expectation_verdict(result.metrics):
+        return verdict
+    guess = suite_chance(result)
     if result.vs_control is None:
         return _against_chance(result.overall, guess)
     control, change = result.vs_control.control, result.vs_control.difference
@@ -119,149 +130,136 @@ def suite_verdict(result: SuiteResult, guess: float) -> str:
     return "holds" if change.low > -SMALL else "too few to say"
 
 
-def _gives_one_answer(result: SuiteResult) -> bool:
-    """Whether nearly all pairs are answered with one label though gold is not one label."""
+def _only_answer(result: SuiteResult) -> str:
+    """The label that nearly all pairs are answered with though gold is not one label; empty if there is none."""
     asked = [rate.n for rate in result.by.get("label", {}).values() if rate.n]
-    answers = [rate for metric, rate in result.metrics.items() if metric.startswith("answers ")]
-    constant = any(rate.known and rate.value >= CONSTANT for rate in answers)
-    return constant and len(asked) > 1 and sum(asked) >= FEW
+    if len(asked) < 2 or sum(asked) < FEW:
+        return ""
+    answers = {metric.removeprefix(_ANSWERS): rate for metric, rate in result.metrics.items() if _ANSWERS in metric}
+    return next((label for label, rate in answers.items() if rate.known and rate.value >= CONSTANT), "")
 
 
 def _against_chance(right: Estimate, guess: float) -> str:
     if not right.known or right.low != right.low:
         return "too few to say"
+    if is_near_chance(right, guess):
+        return "near chance"
     if right.high < guess:
         return "below chance"
-    if right.high <= guess + NEARLY:
-        return "near chance"
     if right.low > guess:
         return "mostly right" if right.low >= MOST_RIGHT else "above chance"
     return "too few to say"
 
 
 def suites_table(model: ModelScores, *, brief: bool = False) -> Table:
-    """One line for each suite of a model, and one for untouched pairs; ``brief`` for a screen: fewer intervals."""
+    """One line for each suite of a model, and one for untouched pairs; ``brief`` for a screen: fewer digits."""
+    percent: Unit = "whole percent" if brief else "percent"
+    points: Unit = "whole points" if brief else "points"
     columns = (
-        Column("accuracy", spark=not brief),
-        Column("control", role="control", note="accuracy on the untouched pairs that the suite's pairs were made from"),
-        Column("difference", "points"),
+        Column("accuracy", percent, spark=not brief),
+        Column("chance", percent, role="total", note="accuracy of guessing"),
+        Column(
+            "control",
+            percent,
+            role="control",
+            note="accuracy on the untouched pairs that the suite's pairs were made from",
+        ),
+        Column("difference", points),
         Column("verdict", "text"),
     )
-    names = _shown_suites(model) if brief else list(model.suites)
-    rows = [Row(name, _suite_cells(model, name, brief=brief)) for name in names]
-    if untouched := untouched_accuracy(model):
-        suite, right = untouched
-        cells = (right, None, None, _against_chance(right, _chance(model, suite)))
-        rows.append(Row(UNTOUCHED, cells, role="control"))
-    left_out = len(model.suites) - len(names)
+    names = _shown_suites(model) if brief else accuracy_suites(model)
+    rows = [Row(name, _suite_cells(model.suites[name], brief=brief)) for name in names]
+    if untouched := model.untouched:
+        cells = (untouched.accuracy, untouched.chance, None, None)
+        verdict = _against_chance(untouched.accuracy, untouched.chance)
+        rows.append(Row(untouched.name, (*cells, verdict), role="control"))
+    left_out = len(accuracy_suites(model)) - len(names)
     notes = (f"and {describe_count(left_out, 'more suite')}: --full",) if left_out else ()
     caption = "" if brief else "Accuracy on every suite and on its untouched pairs (control), %, with 95 % intervals"
-    return Table("suites", caption, columns, tuple(rows), "suite", notes=notes)
+    legend = (_SUITES_LEGEND,) if brief else ()
+    return Table("suites", caption, columns, tuple(rows), "suite", notes=(*notes, *legend))
+
+
+def accuracy_suites(model: ModelScores) -> list[str]:
+    """The suites whose accuracy says something: not the one that accepts any answer to many of its pairs.
+
+    What that one shows is in the profile: how often answers stay when the premise is changed.
+    """
+    elsewhere = PREMISES.names if model.profile and model.profile.stability else ()
+    return [name for name in model.suites if suite_kind(name) not in elsewhere]
 
 
 def _shown_suites(model: ModelScores) -> list[str]:
     """The suites that have a line on one screen, in their order: all, or those with the gravest verdicts."""
-    verdicts = {name: suite_verdict(result, _chance(model, name)) for name, result in model.suites.items()}
-    kept = sorted(verdicts, key=lambda name: VERDICTS.index(verdicts[name]))[:SHOWN_SUITES]
-    return [name for name in model.suites if name in kept]
+    names = accuracy_suites(model)
+    verdicts = {name: suite_verdict(model.suites[name]) for name in names}
+    kept = sorted(names, key=lambda name: _gravity(verdicts[name]))[:SHOWN_SUITES]
+    return [name for name in names if name in kept]
 
 
-def _suite_cells(model: ModelScores, name: str, *, brief: bool) -> tuple[Cell, ...]:
-    result = model.suites[name]
-    verdict = suite_verdict(result, _chance(model, name))
+def _gravity(verdict: str) -> int:
+    return VERDICTS.index(ALWAYS if verdict.startswith(ALWAYS) else verdict)
+
+
+def _suite_cells(result: SuiteResult, *, brief: bool) -> tuple[Cell, ...]:
+    verdict, guess = suite_verdict(result), suite_chance(result)
     if result.vs_control is None:
-        return result.overall, None, None, verdict
+        return result.overall, guess, None, None, verdict
     control, change = result.vs_control.control, result.vs_control.difference
-    return (result.overall, *((control.value, change.value) if brief else (control, change)), verdict)
-
-
-def untouched_accuracy(model: ModelScores) -> tuple[str, Estimate] | None:
-    """The suite that has most untouched pairs, and the accuracy on these; None if no suite has any."""
-    controls = {name: result.vs_control.control for name, result in model.suites.items() if result.vs_control}
-    name = max(controls, key=lambda name: controls[name].n, default="")
-    return (name, controls[name]) if name else None
-
-
-def _chance(model: ModelScores, suite: str) -> float:
-    if model.run is None:
-        return 1 / 3
-    header = model.run.header
-    return chance(header.suites[suite], two_way=header.model.resolution == "two-way")
+    return (result.overall, guess, *((control.value, change.value) if brief else (control, change)), verdict)
 
 
 def _overview_table(models: Mapping[str, ModelScores]) -> Table:
     """The accuracy of every model on every suite."""
-    suites = dict.fromkeys(suite for model in models.values() for suite in model.suites)
+    suites = dict.fromkeys(suite for model in models.values() for suite in accuracy_suites(model))
     known = [{suite: result.overall for suite, result in model.suites.items()} for model in models.values()]
     rows = [Row(suite, tuple(accuracies.get(suite) for accuracies in known)) for suite in suites]
-    untouched = [untouched_accuracy(model) for model in models.values()]
+    untouched = [model.untouched.accuracy if model.untouched else None for model in models.values()]
     if any(untouched):
-        rows.append(Row(UNTOUCHED, tuple(pair[1] if pair else None for pair in untouched), role="control"))
+        rows.append(Row(UNTOUCHED, tuple(untouched), role="control"))
     columns = tuple(Column(name, model=name, spark=True) for name in models)
     return Table("suites", "Accuracy on every suite, %, with 95 % intervals", columns, tuple(rows), "suite")
 
 
 def _models_table(models: Mapping[str, ModelScores]) -> Table:
     """A row for each model: accuracy on every suite and on untouched pairs, and the effect of gold."""
-    suites = dict.fromkeys(suite for model in models.values() for suite in model.suites)
+    suites = dict.fromkeys(suite for model in models.values() for suite in accuracy_suites(model))
     has_profile = any(model.profile for model in models.values())
-    columns = [*map(Column, suites), Column(UNTOUCHED)]
-    columns += [Column("gold moves", "points")] if has_profile else []
+    columns = [Column(name, "whole percent") for name in (*suites, UNTOUCHED)]
+    columns += [Column("gold moves", "whole points")] if has_profile else []
     rows = []
     for name, model in models.items():
         cells: list[Cell] = [model.suites[suite].overall.value if suite in model.suites else None for suite in suites]
-        untouched = untouched_accuracy(model)
-        cells.append(untouched[1].value if untouched else None)
+        cells.append(model.untouched.accuracy.value if model.untouched else None)
         if has_profile:
             cells.append(model.profile.gold_effect.value if model.profile else None)
         rows.append(Row(name, tuple(cells)))
     return Table("models", "", tuple(columns), tuple(rows), "accuracy, %")
 
 
-def profile_table(models: Mapping[str, ModelScores]) -> Table:
-    """What moves answers: the effect of gold and of every cue; for one model also the label it pushes toward."""
-    profiles = {name: model.profile for name, model in models.items() if model.profile}
-    several = len(models) > 1
-    columns = [Column(name if several else "effect", "points", model=name) for name in profiles]
-    columns += [] if several else [Column("toward", "text"), Column("used", "text")]
-    rows = [Row(GOLD, (*(one.gold_effect for one in profiles.values()), *([] if several else ["", ""])))]
-    for cue in CUES:
-        cells: list[Cell] = [one.cues[cue].effect for one in profiles.values()]
-        if not several:
-            cells += _toward(next(iter(profiles.values())), cue)
-        rows.append(Row(SHORT[cue], tuple(cells)))
-    caption = "What moves the answers: percentage points, with joint 95 % intervals"
-    notes = (f"A cue is used where the lower end of its interval is above {100 * USED:.0f} points.",)
-    return Table("profile", caption, tuple(columns), tuple(rows), "what moves the answers", notes=notes)
+def _brief_effects(profile: Profile) -> Table:
+    """The table of effects of one model for a screen: label and use in columns of their own, whole points."""
+    table = effects_table({"": profile})
+    columns = (Column("effect", "whole points"), Column("toward", "text"), Column("used", "text"))
+    rows = []
+    for row in table.rows:
+        (push,) = (cell for cell in row.cells if isinstance(cell, Push))
+        rows.append(Row(row.name, (push.estimate, push.toward, "used" if push.used else "")))
+    return replace(table, caption="", columns=columns, rows=tuple(rows), notes=(_LEGEND, *_premise_notes(profile)))
 
 
-def _toward(profile: Profile, cue: str) -> tuple[str, str]:
-    """The label that a cue pushes toward, if it clearly does, and whether it is used."""
-    effect = profile.cues[cue]
-    return (effect.toward or "") if effect.effect.low > 0 else "", "used" if effect.used else ""
-
-
-def _profile_chart() -> Chart:
-    return Chart("profile", title="What moves the answers", axis="points", reference=Reference(USED, "used above"))
-
-
-def _pushes_table(models: Mapping[str, ModelScores]) -> Table:
-    """The effects with the label each pushes toward in the same cell, as a page draws them."""
-    table = profile_table(models)
-    profiles = [model.profile for model in models.values() if model.profile]
-    gold, *cues = table.rows
-    rows = [replace(gold, cells=tuple(one.gold_effect for one in profiles), heading="The truth")]
-    for cue, row in zip(CUES, cues, strict=True):
-        pushes = (Push(one.cues[cue].effect, _toward(one, cue)[0], one.cues[cue].used) for one in profiles)
-        rows.append(replace(row, cells=tuple(pushes), heading="Cues, with gold and the other cues held fixed"))
-    notes = ("* " + table.notes[0][:1].lower() + table.notes[0][1:],)
-    return replace(table, columns=table.columns[: len(profiles)], rows=tuple(rows), notes=notes)
+def _premise_notes(profile: Profile) -> Iterator[str]:
+    """What becomes of answers when the premise is changed, as far as that was asked."""
+    stays = {name: whole_percent(share.value) for name, share in profile.stability.items() if share.known}
+    parts = [f"{stays[name]} with {change}" for name, change in _PREMISE_CHANGES.items() if name in stays]
+    if parts:
+        yield f"Answers that stay: {', '.join(parts)}."
 
 
 def _profile_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
     """The table and chart of effects, and what may be claimed of each model."""
-    yield replace(_profile_chart(), mark="effects")
-    yield _pushes_table(models)
+    yield replace(effects_chart(), mark="effects")
+    yield effects_table({name: model.profile for name, model in models.items() if model.profile})
     for name, model in models.items():
         if profile := model.profile:
             sentences = claims(profile.gold_effect, profile.cues, profile.interactions)

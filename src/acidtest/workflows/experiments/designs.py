@@ -16,7 +16,7 @@ from acidtest.core.logs import stage
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.io.tables import stem
 from acidtest.studies.experiments import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
-from acidtest.suites.catalogue import SUITES
+from acidtest.suites.catalogue import find_generator
 from acidtest.suites.sample import exclude_pairs
 from acidtest.workflows.batteries import generate, load, save
 from acidtest.workflows.experiments import DATA, ExperimentOptions, content_digest
@@ -113,7 +113,7 @@ class Workbench:
     ) -> Suite:
         """The suite to ask: the suite or file named in the options, else ``default``; a suite is made with the seed."""
         n, seed, name = self.options.n, self.options.seed, self.options.suite or default
-        if name in SUITES:
+        if find_generator(name):
 
             def make() -> Suite:
                 return generate(name, source=source, arguments=arguments, n=n, at_most=n is not None, seed=seed)

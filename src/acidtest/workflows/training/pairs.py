@@ -15,7 +15,7 @@ from acidtest.core.draws import U64, Draws, apportion
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log, note
 from acidtest.core.suite import Suite
-from acidtest.suites.catalogue import SUITES, resolve_names
+from acidtest.suites.catalogue import find_generator, resolve_names
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _augmenting_suites(material: Material) -> list[Suite]:
         return []
     suites = [suite for suite in material.augment if isinstance(suite, Suite)]
     for name in resolve_names([name for name in material.augment if isinstance(name, str)]):
-        if name in SUITES:
+        if find_generator(name):
             suites.append(generate(name, n=material.augment_n, seed=material.augment_seed))
         else:
             suites.append(load(name, reading=material.reading))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acidtest.core.document import Finding
 from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.core.numbers import whole_percent
 from acidtest.studies.cue_effects import SUITE
-from acidtest.studies.cue_profile import PREMISES, Profile
+from acidtest.studies.cue_profile import CONSTANT, PREMISES, Profile
+from acidtest.studies.expectations import expectation_findings
 from acidtest.studies.scores.diagnosis import cues
 from acidtest.studies.scores.diagnosis import suites as of_suites
 from acidtest.studies.scores.diagnosis.cues import EntailmentsSeen, describe_untouched
@@ -20,13 +22,14 @@ from acidtest.studies.scores.diagnosis.untouched import Untouched
 if TYPE_CHECKING:
     from acidtest.studies.scores import SuiteResult
 
-CONSTANT = 0.99
 UNTOLD = 0.9
 """If more gold than this accepts a label, answering nothing else may be right."""
-NO_PROFILE = "suite cues, which was not asked, would tell what it answers by"
-NOT_USED = "suite cues did not show that it uses them"
+NO_PROFILE = "suite cues would show why"
+NOT_USED = "suite cues does not show that it uses them"
+EXPLANATIONS = ("U1", "A1", "F1", "K1", "K2")
+"""The codes of findings that, if they are severe and stand alone, explain all answers."""
 
-__all__ = ["by_severity", "findings"]
+__all__ = ["by_severity", "explanation", "findings"]
 
 
 def findings(
@@ -34,26 +37,45 @@ def findings(
     profile: Profile | None = None,
     untouched: Untouched | None = None,
     seen: EntailmentsSeen | None = None,
+    *,
+    others: Sequence[Finding] = (),
 ) -> list[Finding]:
-    """The findings about a run, gravest first.
+    """The findings about a run, gravest first; ``others`` are those of other studies, such as contamination.
 
     What explains all answers is the only finding: none was given, they are all the same, they do not depend on the
-    premise, or they are near chance.
+    premise, or they are near chance. Whatever else is grave is evidence beside it.
     """
     problems = list(of_suites.run_problems(suites))
-    asked = sum(result.overall.n for result in suites.values())
-    if asked and sum(result.unanswered for result in suites.values()) >= CONSTANT * asked:
-        return problems[:1]
-    if constant := _one_answer(suites, untouched, problems):
-        return [constant]
-    if profile and cues.ignores_premise(profile):
-        return by_severity([cues.premise_finding(profile, untouched), *problems])
-    if untouched and (untouched.near_chance or untouched.below_chance):
-        return by_severity([_no_skill(untouched, profile), *problems])
-    facts = [*problems, *_facts(suites, profile, untouched, seen)]
+    if reason := _reason(suites, profile, untouched, problems):
+        besides = [other for other in (*problems, *others) if other is not reason and other.severity != "info"]
+        return [replace(reason, evidence=(*reason.evidence, *(other.sentence for other in besides)))]
+    facts = [*problems, *_facts(suites, profile, untouched, seen), *others]
     if untouched and not untouched.above_chance:
         facts = [finding for finding in facts if finding.severity != "good"]
     return by_severity(facts)
+
+
+def explanation(diagnosis: Sequence[Finding]) -> Finding | None:
+    """The finding that explains all answers, which then is the only one; None if there is no such finding."""
+    if len(diagnosis) == 1 and diagnosis[0].code in EXPLANATIONS and diagnosis[0].severity == "severe":
+        return diagnosis[0]
+    return None
+
+
+def _reason(
+    suites: Mapping[str, SuiteResult], profile: Profile | None, untouched: Untouched | None, problems: list[Finding]
+) -> Finding | None:
+    """The finding that explains all answers; the first that applies."""
+    asked = sum(result.overall.n for result in suites.values())
+    if asked and sum(result.unanswered for result in suites.values()) >= CONSTANT * asked:
+        return problems[0]
+    if constant := _one_answer(suites, untouched):
+        return constant
+    if profile and cues.ignores_premise(profile):
+        return cues.premise_finding(profile, untouched)
+    if untouched and (untouched.near_chance or untouched.below_chance):
+        return _no_skill(untouched, profile)
+    return None
 
 
 def _facts(
@@ -74,7 +96,7 @@ def _facts(
         rest = {name: result for name, result in rest.items() if name not in heuristics}
     hans = list(of_suites.heuristic_findings(rest, NOT_USED if profile else NO_PROFILE))
     yield from hans
-    low = {finding.suite for finding in hans if finding.severity != "good"}
+    low = {name for finding in hans if finding.severity != "good" for name in finding.suites}
     rest = {name: result for name, result in rest.items() if name not in low}
     at_chance = list(of_suites.chance_findings(rest, untouched))
     yield from at_chance
@@ -82,6 +104,7 @@ def _facts(
     yield from of_suites.part_findings({name: result for name, result in rest.items() if name not in mentioned})
     yield from of_suites.label_findings(untouched, [name for name, result in suites.items() if result.vs_control])
     yield from of_suites.control_findings(suites)
+    yield from expectation_findings({name: result.metrics for name, result in suites.items()})
     yield from of_suites.collapse_findings(suites)
 
 
@@ -89,15 +112,14 @@ _PROFILED = (SUITE, *PREMISES.names)
 """The suites whose numbers are told by the profile."""
 
 
-def _one_answer(
-    suites: Mapping[str, SuiteResult], untouched: Untouched | None, problems: list[Finding]
-) -> Finding | None:
+def _one_answer(suites: Mapping[str, SuiteResult], untouched: Untouched | None) -> Finding | None:
     """The finding that all pairs of the run get one answer, unless that may be right."""
     counts = Counter(untouched.counts if untouched else {})
     accepted = Counter(untouched.accepted if untouched else {})
     for result in suites.values():
         labels = [metric.removeprefix("answers ") for metric in result.metrics if metric.startswith("answers ")]
-        counts.update({label: round(result.metrics[f"answers {label}"].value * result.overall.n) for label in labels})
+        answers = {label: result.metrics[f"answers {label}"] for label in labels}
+        counts.update({label: round(share.value * share.n) for label, share in answers.items()})
         for gold, rate in result.by.get("label", {}).items():
             accepted.update({label: rate.n for label in labels if _accepts(gold, label)})
     total = sum(counts.values())
@@ -107,8 +129,8 @@ def _one_answer(
     if count < CONSTANT * total or accepted[label] > UNTOLD * total:
         return None
     share = whole_percent(count / total)
-    text = f"answers {label} to {share} of all pairs, whatever it is asked: its scores say nothing more"
-    evidence = (f"{label} answered to {count:,} of {total:,} pairs", *(problem.sentence for problem in problems))
+    text = f"answers {label} to {share} of all pairs, whatever they say"
+    evidence = (f"{label} answered to {count:,} of {total:,} pairs: its scores say nothing more",)
     return Finding("A1", "severe", text, evidence=evidence, suites=tuple(suites), size=1.0)
 
 
@@ -123,9 +145,9 @@ def _no_skill(untouched: Untouched, profile: Profile | None) -> Finding:
     right, guessed = whole_percent(untouched.accuracy.value), whole_percent(untouched.chance)
     evidence = [describe_untouched(untouched)]
     if untouched.near_chance:
-        code, text = "K1", f"is near chance on {untouched.name}: right on {right}, where guessing gives {guessed}"
+        code, text = "K1", f"is near chance on {untouched.name} ({right} right, guessing gives {guessed})"
     else:
-        code, text = "K2", f"does worse than guessing on {untouched.name}: right on {right}, guessing gives {guessed}"
+        code, text = "K2", f"does worse than guessing on {untouched.name} ({right} right, guessing gives {guessed})"
         evidence.append("if labels may have been mixed up, see --label-map")
     if profile and (follows := cues.describe_used(profile)):
         text += f"; it {follows}"

@@ -5,13 +5,13 @@ They name no cause: what a model answers by is for the cue profile to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from acidtest.core.document import Finding
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
-from acidtest.core.numbers import describe_share, p_value, signed, whole_percent
+from acidtest.core.numbers import describe_share, p_value, signed, whole_percent, whole_points
 from acidtest.core.suite import CROSS
 from acidtest.studies.scores.diagnosis.cues import listed
 from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL, excess, gravest, severity, shortfall, whole
@@ -30,9 +30,9 @@ MOST_NAMED = 4
 """How many suites or values a sentence names."""
 
 TITLES = {"lexical_overlap": "lexical-overlap", "subsequence": "subsequence", "constituent": "constituent"}
-ADDED = "words that should not matter are added"
+ADDED = "words that change nothing are added"
 MISSPELT = "a word is misspelt"
-CHANGED = "the pairs are changed in a way that should not matter"
+CHANGED = "pairs are changed in a way that should not matter"
 CHANGES = {
     "stress/word-overlap": ADDED,
     "stress/negation": ADDED,
@@ -70,7 +70,7 @@ def run_problems(suites: Suites) -> Iterator[Finding]:
         yield _counted("U1", text, missing, suites)
     cut = {name: result.truncated for name, result in suites.items() if result.truncated}
     if cut:
-        yield _counted("T1", "was given {} pairs ({}) cut to fit: it did not read them whole", cut, suites)
+        yield _counted("T1", "read {} pairs ({}) only in part: they were cut to fit", cut, suites)
 
 
 def collapse_findings(suites: Suites) -> Iterator[Finding]:
@@ -78,8 +78,8 @@ def collapse_findings(suites: Suites) -> Iterator[Finding]:
     differs = {name: result.collapse_differs or 0 for name, result in suites.items()}
     many = {name: count for name, count in differs.items() if count and count >= 0.01 * suites[name].overall.n}
     if many:
-        change = "would be another if probabilities were summed over the gold set: report which was used"
-        finding = _counted("P1", "has {} verdicts ({}) that " + change, many, suites)
+        text = "gives {} answers ({}) that are right or wrong depending on --collapse: report which was used"
+        finding = _counted("P1", text, many, suites)
         yield Finding("P1", "info", finding.sentence, finding.suite, finding.evidence, {}, finding.suites)
 
 
@@ -111,6 +111,8 @@ def control_findings(suites: Suites) -> Iterator[Finding]:
     fit = [name for name, test in rest.items() if test.control.low > suite_chance(suites[name])]
     steady = [name for name in fit if rest[name].difference.low > -SMALL and not _is_ladder(suites[name])]
     unsure = [name for name in fit if not rest[name].difference.low > -SMALL]
+    in_doubt = {_change(name) for name in unsure}
+    steady = [name for name in steady if _change(name) not in in_doubt]
     for code, names, text in (
         ("C1", steady, "does no worse when {}"),
         ("C3", unsure, "shows no loss when {}, but was asked too few pairs to rule one out"),
@@ -139,7 +141,7 @@ def _describe_changes(names: Sequence[str]) -> str:
 
 
 def _points(difference: Estimate, names: Sequence[str]) -> str:
-    return f"{'up to ' if len(names) > 1 else ''}{100 * abs(difference.value):.1f} points"
+    return f"{'up to ' if len(names) > 1 else ''}{whole_points(abs(difference.value)).lstrip('+')} points"
 
 
 def _loss(
@@ -197,7 +199,8 @@ def chance_findings(suites: Suites, untouched: Untouched | None) -> Iterator[Fin
         return
     names = sorted(sizes, key=lambda name: -sizes[name].value)
     rates = [
-        f"{name} ({whole_percent(suites[name].overall.value)}, guessing {whole_percent(suite_chance(suites[name]))})"
+        f"{name} ({whole_percent(suites[name].overall.value)} right, guessing gives "
+        f"{whole_percent(suite_chance(suites[name]))})"
         for name in names
     ]
     text = f"does no better than guessing on {_listed_most(rates)}"
@@ -219,8 +222,9 @@ def label_findings(untouched: Untouched | None, suites: Sequence[str]) -> Iterat
     if not low:
         return
     low.sort(key=lambda label: -sizes[label].value)
-    parts = [f"{whole_percent(untouched.by_label[label].value)} of those whose gold is {label}" for label in low]
-    text = f"is right on only {listed(parts)} among {untouched.name}, where guessing gives {whole_percent(chance)}"
+    parts = [f"{label} ({whole_percent(untouched.by_label[label].value)} right)" for label in low]
+    text = f"does worse than guessing on {untouched.name} whose gold is {' or '.join(parts)}; guessing gives "
+    text += whole_percent(chance)
     evidence = tuple(f"gold {label}: right on {describe_share(untouched.by_label[label])}" for label in low)
     first = suites[0] if suites else ""
     place, grade = {"label": low[0]}, gravest([severity(sizes[label]) for label in low])
@@ -243,7 +247,7 @@ def part_findings(suites: Suites) -> Iterator[Finding]:
     order = sorted(sizes, key=lambda key: -sizes[key].value)
     rates = {key: suites[key[0]].by[key[1]][key[2]] for key in order}
     named = _listed_most(
-        [f"{value} ({whole_percent(rates[name, factor, value].value)})" for name, factor, value in order]
+        [f"{value} ({whole_percent(rates[name, factor, value].value)} right)" for name, factor, value in order]
     )
     names = tuple(dict.fromkeys(name for name, _, _ in order))
     text = f"does worse than guessing on parts of {listed(names)}: {named}"
@@ -273,32 +277,42 @@ def heuristic_evidence(suites: Suites) -> dict[str, list[str]]:
 def heuristic_findings(suites: Suites, hint: str) -> Iterator[Finding]:
     """Accuracy where the heuristics of McCoy et al. (2019) are right and where they are wrong, and no cause.
 
-    ``hint`` says what the cue profile shows, or that there is none.
+    One finding for all suites on which it is low somewhere, and one for those on which it is high everywhere. ``hint``
+    says what the cue profile shows, or that there is none.
     """
     evidence = heuristic_evidence(suites)
-    for name in evidence:
-        result, sides = suites[name], _heuristic_sides(suites[name])
-        golds = ("entailment", "non-entailment")
-        sizes = {
-            (heuristic, gold): shortfall(rate, label_chance(result, gold))
-            for heuristic, rates in sides.items()
-            for gold, rate in zip(golds, rates, strict=True)
-        }
-        low = [key for key, size in sizes.items() if severity(size) != "info"]
-        low.sort(key=lambda key: -sizes[key].value)
-        shown = list(dict.fromkeys(heuristic for heuristic, _ in low)) or list(sides)
-        right, wrong = (_range([sides[heuristic][side] for heuristic in shown]) for side in (0, 1))
-        many = f"the {listed([TITLES[heuristic] for heuristic in shown])} heuristic" + ("s" if len(shown) > 1 else "")
-        they, give = ("they", "give") if len(shown) > 1 else ("it", "gives")
-        text = f"is right on {right} of the pairs where {many} {give} the right answer"
-        text += f" and on {wrong} of those where {they} {give} the wrong one"
-        if low:
-            heuristic, gold = low[0]
-            grade, place = gravest([severity(sizes[key]) for key in low]), {"heuristic": heuristic, "label": gold}
-            lines, size = tuple(evidence[name]), sizes[low[0]].value
-            yield Finding("H1", grade, f"{text}; {hint}", name, lines, place, (name,), size)
-        elif all(rate.value >= RESISTS for rates in sides.values() for rate in rates):
-            yield Finding("H2", "good", text, name, tuple(evidence[name]), suites=(name,))
+    sides = {name: _heuristic_sides(suites[name]) for name in evidence}
+    sizes = {
+        (name, heuristic, gold): shortfall(rate, label_chance(suites[name], gold))
+        for name in evidence
+        for heuristic, rates in sides[name].items()
+        for gold, rate in zip(("entailment", "non-entailment"), rates, strict=True)
+    }
+    low = sorted(
+        (place for place, size in sizes.items() if severity(size) != "info"), key=lambda key: -sizes[key].value
+    )
+    if low:
+        names = list(dict.fromkeys(name for name, _, _ in low))
+        text = _describe_sides({name: sides[name] for name in names}, {heuristic for _, heuristic, _ in low})
+        name, heuristic, gold = low[0]
+        grade, place = gravest([severity(sizes[key]) for key in low]), {"heuristic": heuristic, "label": gold}
+        lines = tuple(line for name in names for line in evidence[name])
+        yield Finding("H1", grade, f"{text}; {hint}", name, lines, place, tuple(names), sizes[low[0]].value)
+    high = [name for name in evidence if all(rate.value >= RESISTS for rates in sides[name].values() for rate in rates)]
+    if high:
+        lines = tuple(line for name in high for line in evidence[name])
+        text = _describe_sides({name: sides[name] for name in high}, {*TITLES})
+        yield Finding("H2", "good", text, high[0], lines, suites=tuple(high))
+
+
+def _describe_sides(suites: Mapping[str, Mapping[str, tuple[Estimate, Estimate]]], shown: Container[str]) -> str:
+    """The accuracies where some heuristics are right and where they are wrong, over several suites."""
+    known = [(name, rates) for sides in suites.values() for name, rates in sides.items() if name in shown]
+    titles = list(dict.fromkeys(TITLES[name] for name, _ in known))
+    right, wrong = (_range([rates[side] for _, rates in known]) for side in (0, 1))
+    many, are, they = ("heuristics", "are", "they") if len(titles) > 1 else ("heuristic", "is", "it")
+    which = "HANS's" if len(titles) == len(TITLES) else f"the {listed(titles)}"
+    return f"is right in {right} where {which} {many} {are} right, in {wrong} where {they} {are} wrong"
 
 
 def _heuristic_sides(result: SuiteResult) -> dict[str, tuple[Estimate, Estimate]]:

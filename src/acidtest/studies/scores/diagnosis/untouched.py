@@ -24,6 +24,23 @@ CLOSE = 0.05
 """Accuracy is near chance if it is within this of guessing, and its interval within twice this."""
 
 
+def is_near_chance(right: Estimate, chance: float) -> bool:
+    """Whether accuracy is within five points of chance, and its whole interval within ten."""
+    reach = max(right.high - chance, chance - right.low)
+    return right.known and abs(right.value - chance) <= CLOSE and reach <= 2 * CLOSE
+
+
+@dataclass(frozen=True)
+class UntouchedAccuracy:
+    """Accuracy on the untouched pairs of a run, as results.json holds it."""
+
+    name: str
+    """What the pairs are called in a sentence."""
+    accuracy: Estimate
+    chance: float
+    """The accuracy of guessing."""
+
+
 @dataclass(frozen=True)
 class Untouched:
     """The untouched pairs of a run, each once: gold sets as bit masks, answers as places in ``labels``, -1 for none."""
@@ -43,9 +60,16 @@ class Untouched:
 
     @cached_property
     def chance(self) -> float:
-        """The accuracy of guessing evenly among the labels."""
-        accepted = np.bitwise_count(self.gold & ((1 << len(self.labels)) - 1))
-        return float(np.mean(accepted / len(self.labels)))
+        """The accuracy of guessing evenly among the labels or, if larger, of dealing its answers out at random.
+
+        Where gold is uneven, as it is for two labels, a model that reads nothing beats even guesses by preferring the
+        more frequent label. Where all pairs have the same gold, a preference cannot be told from being right.
+        """
+        accepted = np.array([np.mean(self.gold >> place & 1) for place in range(len(self.labels))])
+        if np.unique(self.gold).size < 2:
+            return float(accepted.mean())
+        counts = np.array([*self.counts.values()])
+        return float(max(accepted.mean(), accepted @ counts / max(counts.sum(), 1)))
 
     @cached_property
     def by_label(self) -> dict[str, Estimate]:
@@ -83,9 +107,11 @@ class Untouched:
     @property
     def near_chance(self) -> bool:
         """Whether accuracy is within five points of chance, and its whole interval within ten."""
-        right = self.accuracy
-        reach = max(right.high - self.chance, self.chance - right.low)
-        return right.known and abs(right.value - self.chance) <= CLOSE and reach <= 2 * CLOSE
+        return is_near_chance(self.accuracy, self.chance)
+
+    def summarise(self) -> UntouchedAccuracy:
+        """What is kept of them in the results."""
+        return UntouchedAccuracy(self.name, self.accuracy, self.chance)
 
     def _rate(self, chosen: Flags) -> Estimate:
         return rate(self.correct[chosen], groups=numbered(self.groups[chosen]), empty="no pair was answered")

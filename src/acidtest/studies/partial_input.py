@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,7 @@ from acidtest.core.logs import stage
 from acidtest.stats.intervals import difference, rate
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import paired_permutation
-from acidtest.studies.audit.batches import GOLD, ROWS, Codes, Floats, PremiseSample
+from acidtest.studies.pair_batches import GOLD, ROWS, Codes, Floats, PremiseSample
 from acidtest.text.heuristics import words
 
 if TYPE_CHECKING:
@@ -96,12 +96,17 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
         accuracy=accuracy,
         majority=majority,
         label=GOLD[kinds[most]],
-        balanced=balanced_accuracy,
+        balanced=_within_unit(balanced_accuracy),
         chance=1 / len(kinds),
         gain=gain,
         p=tested.p / 2 if gain.value > 0 else 1 - tested.p / 2,
         test=f"{tested.name}, one-sided",
     )
+
+
+def _within_unit(share: Estimate) -> Estimate:
+    """A share whose interval ends at 0 and 1: linearised values may lie beyond."""
+    return replace(share, low=max(share.low, 0.0), high=min(share.high, 1.0))
 
 
 def balanced_values(right: Floats, gold: npt.NDArray[np.intp]) -> Floats:

@@ -1,4 +1,4 @@
-"""Reads a training set in batches of pairs with words, labels and keys, and samples whole premises from it."""
+"""Reads pairs in batches with words, labels and keys, and samples whole premises from them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,168 @@
+"""Profiles side by side: what moves the answers of two models, and how much more it moves those of the second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from acidtest.core.draws import U64
+from acidtest.core.estimate import Estimate
+from acidtest.core.run import Run
+from acidtest.stats.contrasts import Parts, difference_estimate
+from acidtest.stats.resampling import Codes, numbered
+from acidtest.studies.cue_effects import CUES, TESTS, CrossedDesign, CueEffect
+from acidtest.studies.cue_profile import CUE_SUITE
+from acidtest.studies.rows import SAME_ROWS, ScoredRows, common_rows, score_alike, select_rows
+
+
+@dataclass(frozen=True)
+class GoldContrast:
+    """How much gold moves the answers of two models, and the second's effect minus the first's."""
+
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    differs: bool
+    """Whether the interval of the difference, corrected over all effects and pairs of models, excludes zero."""
+
+
+@dataclass(frozen=True)
+class CueContrast:
+    """What a cue does to the answers of two models, and the second's effect minus the first's toward one label.
+
+    ``first`` and ``second`` are measured toward the label that the cue pushes each model to; the difference needs one
+    label for both. It is that of the model with the larger effect, chosen on one half of the groups and measured on
+    the other.
+    """
+
+    toward: str | None
+    """The label of the difference; None where the two halves of the groups do not agree on one."""
+    first: CueEffect
+    second: CueEffect
+    difference: Estimate
+    differs: bool
+
+    @property
+    def matters(self) -> bool:
+        """Whether one of the models uses the cue, or its effects are shown to differ."""
+        return self.first.used or self.second.used or self.differs
+
+
+@dataclass(frozen=True)
+class ProfileContrast:
+    """The profiles of two models on suite cues, or a note on why there are none."""
+
+    first: str
+    second: str
+    paired: bool = False
+    """Whether both models were asked the same rows; otherwise the difference is one of independent estimates."""
+    gold_effect: GoldContrast | None = None
+    cues: Mapping[str, CueContrast] = field(default_factory=dict)
+    note: str = ""
+
+
+def compare_profiles(runs: Mapping[str, Run]) -> Iterator[ProfileContrast]:
+    """The profiles of every two of the runs; scored two-way if one of the models is two-way.
+
+    The intervals of all differences hold together: ten for each pair of models that can be compared.
+    """
+    suites = {name: CUE_SUITE.names_in(run) for name, run in runs.items()}
+    shared = {pair: _shared_suites(suites[pair[0]], suites[pair[1]]) for pair in combinations(runs, 2)}
+    tests = TESTS * max(sum(len(names) == 1 for names in shared.values()), 1)
+    scored = {
+        suite: score_alike({name: run for name, run in runs.items() if suite in suites[name]}, suite)
+        for suite in dict.fromkeys(names[0] for names in shared.values() if len(names) == 1)
+    }
+    for (first, second), names in shared.items():
+        if len(names) == 1:
+            rows = scored[names[0]]
+            yield _compare((first, second), (rows[first], rows[second]), tests)
+        else:
+            yield ProfileContrast(first, second, note=_describe_missing((first, second), suites))
+
+
+def _shared_suites(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    return [suite for suite in first if suite in second]
+
+
+def _describe_missing(pair: tuple[str, str], suites: Mapping[str, Sequence[str]]) -> str:
+    """Why two runs have no profiles to compare."""
+    without = [name for name in pair if not suites[name]]
+    if without:
+        return f"no profile of {' and '.join(without)}: suite cues would show what moves the answers (-s cues)"
+    several = [name for name in pair if len(suites[name]) > 1]
+    if several:
+        return f"no one profile of {' and '.join(several)}: suite cues was asked more than once"
+    return f"suite cues was asked of {' and '.join(pair)} with other options, so their profiles are not compared"
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The answers of two models on suite cues; rows of one group have the same number on both sides."""
+
+    first: CrossedDesign
+    second: CrossedDesign
+    groups_first: Codes
+    groups_second: Codes
+    tests: int
+
+    def difference(self, first: Parts, second: Parts) -> tuple[Estimate, bool]:
+        """The second effect minus the first, and whether they are shown to differ."""
+        groups = {"groups_first": self.groups_first, "groups_second": self.groups_second}
+        change = difference_estimate(first, second, **groups, tests=self.tests)
+        return change, change.known and not change.low <= 0 <= change.high
+
+    def gold(self) -> GoldContrast:
+        """The effects of gold."""
+        change, differs = self.difference(self.first.gold_parts(), self.second.gold_parts())
+        return GoldContrast(self.first.gold_effect(), self.second.gold_effect(), change, differs)
+
+    def cue(self, cue: str) -> CueContrast:
+        """The effects of a cue; where the halves choose different labels, the difference is the mean of the two."""
+        chosen = [self._label(cue, first_half=first_half) for first_half in (True, False)]
+        agree = chosen[0] == chosen[1]
+        measured = [(1.0, chosen[0], None)] if agree else [(0.5, chosen[1], True), (0.5, chosen[0], False)]
+        parts = [
+            [(share, *design.toward(cue, label, _rows(design, cue, half))) for share, label, half in measured]
+            for design in (self.first, self.second)
+        ]
+        change, differs = self.difference(*parts)
+        label = self.first.labels[chosen[0]] if agree else None
+        return CueContrast(label, self.first.effect(cue), self.second.effect(cue), change, differs)
+
+    def _label(self, cue: str, *, first_half: bool) -> int:
+        """The label that the cue pushes toward in the model with the larger effect, on one half of the groups."""
+        strongest = [design.strongest(cue, _rows(design, cue, first_half)) for design in (self.first, self.second)]
+        return max(strongest, key=lambda choice: choice[1])[0]
+
+
+def _rows(design: CrossedDesign, cue: str, first_half: bool | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """The rows that can show the effect of a cue, of one half of the groups or of both."""
+    part = design.sides(cue)[1]
+    return part if first_half is None else part & (design.half if first_half else ~design.half)
+
+
+def _compare(names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], tests: int) -> ProfileContrast:
+    """The profiles of two models on the rows both were asked if these are nearly all, else on all rows of each."""
+    common, _ = common_rows(rows)
+    paired = common.height >= SAME_ROWS * min(side.height for side in rows) > 0
+    if paired and common.height < max(side.height for side in rows):
+        rows = (select_rows(rows[0], common["i"].to_numpy()), select_rows(rows[1], common["j"].to_numpy()))
+    sides = _Sides(CrossedDesign.of(rows[0]), CrossedDesign.of(rows[1]), *_number_groups(rows, paired), tests)
+    return ProfileContrast(*names, paired, sides.gold(), {cue: sides.cue(cue) for cue in CUES})
+
+
+def _number_groups(rows: tuple[ScoredRows, ScoredRows], paired: bool) -> tuple[Codes, Codes]:
+    """The number of each row's group on both sides: the same for the same group if the rows are paired.
+
+    Groups of other seeds may have the same names but hold other pairs, so that otherwise no number is on both sides.
+    """
+    if not paired:
+        first, second = (side.groups.astype(np.int64) for side in rows)
+        return first, second + int(first.max(initial=-1)) + 1
+    digests: list[U64] = [side.digests("group") for side in rows]
+    first, second = np.split(numbered(np.concatenate(digests)), [len(digests[0])])
+    return first, second
