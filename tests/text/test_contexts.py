@@ -218,3 +218,29 @@ def test_texts_without_words_do_not_fail() -> None:
     sentences = Sentences.of(pl.Series(["?", "and", "...", "( )", "if", '"', None, "to to to"]), "light")
     places = np.arange(sentences.frame.height, dtype=np.int64)
     assert sentences.contexts(places).height == len(places)
+
+
+@pytest.mark.parametrize(
+    ("marked", "polarity_and_by"),
+    [
+        ("*Beavers build dams.", ("none", "build")),
+        ("*Dogs run through a field.", ("up", "")),
+        ("*Dogs are running.", ("up", "")),
+        ("My uncle hates *vegetables.", ("none", "hates")),
+        ("My uncle eats *vegetables.", ("up", "")),
+    ],
+)
+def test_a_noun_that_stands_for_its_kind_is_not_monotone(marked: str, polarity_and_by: tuple[str, str]) -> None:
+    assert polarity(marked) == polarity_and_by
+
+
+@pytest.mark.parametrize(
+    "marked", ["He has neither a *dog nor a cat.", "He has neither a dog nor a *cat.", "There was hardly any *traffic."]
+)
+def test_a_negation_of_two_words_counts_once(marked: str) -> None:
+    assert polarity(marked)[0] == "down"
+
+
+@pytest.mark.parametrize("marked", ["A former *baker left.", "The average *salary is low."])
+def test_an_adjective_may_destroy_the_polarity_of_its_noun(marked: str) -> None:
+    assert polarity(marked)[0] == "none"

@@ -99,6 +99,9 @@ def _fits(kind: str, words: Sequence[str], tags: Sequence[str], place: int) -> b
         return tag != "DT" or following in _PRONOUNS or (following in FINITE_TAGS - {"VBD"} and place > 0)
     if kind == "preposition":
         return tag not in VERB_TAGS and tag not in NOUN_TAGS and tag not in ("JJ", "RP")
+    if kind == "mark" and tag == "RB":
+        # "A fountain once stood", but "once it rains".
+        return place + 1 < len(tags) and tags[place + 1] in ("DT", "PRP", "PRP$", "NNP", "EX")
     if kind == "mark":
         return tag in ("IN", "RB", "WRB", "CC", "NN", "NNP", "WDT")
     return True
@@ -107,6 +110,13 @@ def _fits(kind: str, words: Sequence[str], tags: Sequence[str], place: int) -> b
 def _noun_chunk(words: Sequence[str], tags: Sequence[str], start: int) -> Chunk | None:
     """The noun phrase that begins here, up to its head noun."""
     tag = tags[start]
+    if (
+        words[start] == "neither"
+        and start + 1 < len(tags)
+        and tags[start + 1] not in (*NOUN_TAGS, "IN", "JJ", "MD", "VBZ")
+    ):
+        # "Neither a dog nor a cat", "he neither sang nor danced".
+        return None
     counted = _after_bound(words, tags, start)
     if counted > start:
         rest = _noun_chunk(words, tags, counted)
@@ -191,7 +201,12 @@ def _is_premodifier(tags: Sequence[str], place: int) -> bool:
 
 
 def _bare_determiner(words: Sequence[str], tags: Sequence[str], start: int) -> Chunk | None:
-    """*This*, *all* or *many* as a noun phrase of its own; None if the words are an adjective phrase."""
+    """*This*, *the poor* or *many* as a noun phrase of its own; None if the words are an adjective phrase."""
+    if words[start] in ("the", "a", "an") and start + 1 < len(tags) and tags[start + 1] in ("JJ", "JJS", "VBN"):
+        last = start + 1
+        while last + 1 < len(tags) and tags[last + 1] == "JJ":
+            last += 1
+        return Chunk("noun", start, last + 1, last)
     if tags[start] in ("DT", "PRP$", "PDT", "CD"):
         return Chunk("noun", start, start + 1, start)
     if words[start] in ("many", "few", "several", "most", "more", "less", "much", "fewer") and (
@@ -263,6 +278,8 @@ def _single(words: Sequence[str], tags: Sequence[str], place: int) -> Chunk:
         head = _after_adverbs(tags, place)
         if head < len(tags) and tags[head] in ("JJ", "JJR", "VBN"):
             return Chunk("adjective", place, head + 1, head)
+        return Chunk("adverb", place, end, place)
+    if words[place] == "neither":
         return Chunk("adverb", place, end, place)
     kind = {
         "JJ": "adjective", "JJR": "adjective", "JJS": "adjective", "IN": "preposition", "TO": "preposition",

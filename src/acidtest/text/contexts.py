@@ -1,6 +1,6 @@
 """The context of a word in its sentence: clause, polarity, phrase and head of every place asked for.
 
-Only sentences with such a place are analysed. Without a pipeline that parses, the light parser gives their trees.
+Only sentences with such a place are parsed; ``parses`` says by what, and ``scopes`` how polarity is decided.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.text.dependencies import COMPLEMENTS, SUBJECTS, DependencyTree
-from acidtest.text.light_parser import parse_tags
+from acidtest.text.parses import TaggedTokens, trees
 from acidtest.text.phrases import phrase_kinds
 from acidtest.text.scopes import NONE, connective, scope_at
 from acidtest.text.tokens import Flags, previous_flags
@@ -54,11 +54,10 @@ def contexts(sentences: Sentences, places: Places) -> pl.DataFrame:
     writer says that the clause is true. ``polarity`` is up, down or none, and ``by`` the word that decided it.
     ``phrase`` is name, compound, title, idiom, measure, fixed or empty. ``head`` is the place of the head, or -1.
     """
-    words, tags = sentences.lower, sentences.frame["tag"]
     quoted = _quoted(sentences)
     rows: dict[int, tuple[str, str, bool, str, str, int]] = {}
-    for span, wanted in _spans(sentences, places):
-        tree = parse_tags(words[span.first : span.end].to_list(), tags[span.first : span.end].to_list())
+    spans = list(_spans(sentences, places))
+    for (span, wanted), tree in zip(spans, trees(_tagged(sentences, spans), sentences.tagger), strict=True):
         for place in wanted:
             number = place - span.first
             head = tree.heads[number]
@@ -67,6 +66,12 @@ def contexts(sentences: Sentences, places: Places) -> pl.DataFrame:
         [(*rows[place][:5], "", rows[place][5]) for place in places.tolist()], schema=SCHEMA, orient="row"
     )
     return table.with_columns(phrase=phrase_kinds(sentences, places))
+
+
+def _tagged(sentences: Sentences, spans: Iterable[tuple[Span, Iterable[int]]]) -> Iterator[TaggedTokens]:
+    tokens, tags = sentences.frame["token"], sentences.frame["tag"]
+    for span, _ in spans:
+        yield TaggedTokens(tokens[span.first : span.end].to_list(), tags[span.first : span.end].to_list())
 
 
 def _spans(sentences: Sentences, places: Places) -> Iterator[tuple[Span, Iterable[int]]]:

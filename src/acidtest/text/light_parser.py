@@ -13,6 +13,7 @@ from acidtest.text.chunks import BE, DO, FINITE_TAGS, HAVE, Chunk
 from acidtest.text.dependencies import DependencyTree, base_form
 from acidtest.text.operators import takes_clause, takes_infinitive
 from acidtest.text.tree_builder import NEGATIONS, OpenClause, TreeBuilder
+from acidtest.text.wordnet import noun_kind
 
 _BOTH = frozenset({"before", "after", "since", "until", "till", "as", "than", "once"})
 """Connectives that are prepositions where no clause follows."""
@@ -64,6 +65,10 @@ class _LightParser(TreeBuilder):
         clause = self.clause
         adjacent = self.last is not None and self.last.kind == "noun"
         if clause.subject < 0:
+            clause.subject = chunk.head
+        elif adjacent and own_verb and noun_kind(self.words[clause.subject]) == "time":
+            # "Every evening the widow baked".
+            clause.waiting.append((clause.subject, "npadvmod"))
             clause.subject = chunk.head
         elif adjacent and own_verb and self.last is not None and clause.relation not in ("relcl",):
             self.stack.append(OpenClause("relcl", self.last.head, subject=chunk.head))
@@ -254,11 +259,14 @@ class _LightParser(TreeBuilder):
             clause.waiting.append((chunk.head, "advcl"))
 
     def _add_adverb(self, number: int, chunk: Chunk) -> None:
-        relation = "neg" if chunk.word == "no longer" or self.words[chunk.head] in NEGATIONS else "advmod"
+        word = self.words[chunk.head]
+        relation = (
+            "preconj" if word == "neither" else "neg" if word in NEGATIONS or chunk.word == "no longer" else "advmod"
+        )
         if self.tags[chunk.head] == "RP":
             relation = "prt"
         following = self.next_chunk(number, "adverb")
-        focus = self.words[chunk.head] in ("only", "just", "even", "not", "especially", "mainly")
+        focus = word in ("only", "just", "even", "not", "neither", "especially", "mainly")
         if focus and following is not None and following.kind in ("noun", "preposition", "adjective"):
             # "Only the man": the adverb belongs to what follows it.
             self.attach(chunk.head, following.head, relation)
@@ -283,6 +291,8 @@ class _LightParser(TreeBuilder):
 
     def _preposition_head(self, chunk: Chunk, last: Chunk) -> int:
         """The word that a prepositional phrase after a noun or adjective describes."""
+        if chunk.word == "by" and self.clause.verb >= 0 and self.tags[self.clause.verb] == "VBN":
+            return self.clause.verb
         fronted = self.relations[last.head] == "pobj" and self.clause.subject < 0 and self.clause.verb < 0
         if chunk.word == "of" or fronted or self.clause.verb < 0 or last.kind == "adjective":
             return last.head

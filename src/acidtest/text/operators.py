@@ -37,6 +37,7 @@ _DEFAULTS = {
     "infinitive": Effect("up", asserted=False),
     "gerund": Effect("up", asserted=True),
     "object": Effect("up", asserted=True),
+    "kind": Effect("up", asserted=True),
 }
 """What verbs without a row in the table do."""
 
@@ -51,7 +52,7 @@ def _table() -> dict[tuple[str, str], Effect]:
 
 
 def governor_effect(lemma: str, complement: str) -> Effect:
-    """The effect of a governor on its complement: ``clause``, ``infinitive``, ``gerund`` or ``object``."""
+    """The effect of a governor on its complement: ``clause``, ``infinitive``, ``gerund``, ``object`` or ``kind``."""
     return _table().get((lemma, complement), _DEFAULTS[complement])
 
 
@@ -77,6 +78,6 @@ def quantifiers() -> dict[str, Quantifier]:
 
 @cache
 def operators(kind: str) -> dict[str, Effect]:
-    """The words of a kind, adverb, focus, modal, mark, preposition or noun, with what they do."""
+    """The words of a kind, adverb, adjective, focus, modal, mark, preposition or noun, with what they do."""
     rows = packaged_table("contexts/operators.tsv").filter(kind=kind).select("word", "polarity", "asserted").iter_rows()
     return {word: Effect(polarity, asserted == "yes") for word, polarity, asserted in rows}

@@ -71,7 +71,8 @@ def _names(sentences: Sentences, places: Places) -> Flags:
     entity = sentences.frame["entity"].gather(places).is_not_null().to_numpy()
     beside = (around.tag(1).is_in(_NAMES) | around.tag(-1).is_in(_NAMES)).to_numpy()
     inside = capital & ~opens & (tag.is_in(_NOUNS).to_numpy() | beside)
-    return entity | tag.is_in(_NAMES).to_numpy() | inside
+    names: Flags = entity | tag.is_in(_NAMES).to_numpy() | inside
+    return names
 
 
 def _fixed(sentences: Sentences, places: Places) -> Flags:
@@ -111,7 +112,8 @@ def _measures(sentences: Sentences, places: Places) -> Flags:
     old = around.word(0).is_in(
         ["old", "long", "tall", "high", "wide", "deep", "thick", "away", "ago"]
     ).to_numpy() & unit(-1)
-    return counted | counts | money | old
+    measures: Flags = counted | counts | money | old
+    return measures
 
 
 def _idioms(sentences: Sentences, places: Places) -> Flags:

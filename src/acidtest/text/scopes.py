@@ -8,22 +8,29 @@ governor on the way keeps, turns or destroys it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from acidtest.text.dependencies import COMPLEMENTS, SUBJECTS, DependencyTree
-from acidtest.text.operators import Effect, Quantifier, governor_effect, operators, quantifiers
+from acidtest.text.operators import Effect, governor_effect, operators
+from acidtest.text.quantification import (
+    Quantified,
+    generic_verb,
+    is_definite,
+    is_focus,
+    is_partitive,
+    quantified_phrase,
+    words_are,
+)
 
 UP, DOWN, NONE = "up", "down", "none"
 _NOMINAL = frozenset(
     {"nsubj", "nsubjpass", "dobj", "pobj", "attr", "dative", "appos", "npadvmod", "ROOT", "conj", "nmod", "oprd"}
 )
-_DEFINITE = frozenset({"the", "this", "that", "these", "those"})
 _OUTSIDE_NEGATION = frozenset(
     {"because", "although", "though", "even though", "whereas", "while", "since", "as", "after", "when"}
 )
 _NEGATIVE_OPENERS = frozenset({"never", "rarely", "seldom", "hardly", "scarcely", "barely"})
-_LONGEST = 4
 
 
 @dataclass
@@ -38,18 +45,29 @@ class Scope:
     any_word: str = ""
     presupposed: bool = False
 
-    def apply(self, polarity: str, word: str) -> None:
+    used: set[int] = field(default_factory=set)
+    """The places of the words that have been applied: *hardly any* is one negation, not two."""
+
+    def apply(self, polarity: str, word: str, places: Iterable[int]) -> None:
         """Compose with the effect of a word; what is within a definite phrase is not turned but destroyed.
 
         *He did not see the dog* says nothing sure about *the poodle*, which may or may not be that dog.
         """
-        if self.presupposed or polarity == UP or self.polarity == NONE:
+        if self.presupposed or polarity == UP or self.polarity == NONE or not self.used.isdisjoint(places):
             return
+        self.used.update(places)
         if polarity == NONE or self.definite:
             self.polarity = NONE
         else:
             self.polarity = UP if self.polarity == DOWN else DOWN
         self.by = word
+
+    def quantify(self, quantified: Quantified, polarity: str) -> None:
+        """Compose with what a quantifier does to its restrictor or scope."""
+        if polarity == "any":
+            self.any_word = quantified.words
+        else:
+            self.apply(polarity, quantified.words, quantified.places)
 
 
 def scope_at(tree: DependencyTree, place: int) -> Scope:
@@ -63,98 +81,53 @@ def scope_at(tree: DependencyTree, place: int) -> Scope:
         previous = node
     if tree.words and tree.words[-1] == "?" and not scope.presupposed:
         scope.asserted = False
-        scope.apply(NONE, "?")
+        scope.apply(NONE, "?", ())
     if scope.any_word and scope.polarity == UP and not scope.by:
         # "Any dog can swim" is about all dogs; "he did not see any dog" is not.
-        scope.apply(DOWN, scope.any_word)
+        scope.apply(DOWN, scope.any_word, ())
     return scope
-
-
-def quantifier(tree: DependencyTree, place: int) -> Quantifier | None:
-    """The quantifier of the noun phrase with this head; None without one."""
-    table = quantifiers()
-    if tree.words[place] in table and tree.tags[place][:1] in "NDJPC":
-        single = table[tree.words[place]]
-        return None if single.words in ("number", "share", "rest") and _is_definite(tree, place) else single
-    left = tree.left_edge(place)
-    # "At", "more" and "not" may have been attached to the verb.
-    start = max(0, left - 3)
-    for first in range(start, place):
-        for size in range(min(_LONGEST, place - first), 0, -1):
-            if first < left and first + size < left:
-                continue
-            words = " ".join(tree.words[first : first + size])
-            if words in table and _is_quantifier(tree, first, size, place):
-                return table[words]
-    return None
-
-
-def _is_quantifier(tree: DependencyTree, first: int, size: int, place: int) -> bool:
-    """Whether the words are a quantifier here: *about ten*, *just a*, but not *a little dog* or *the few*."""
-    word, after = tree.words[first], tree.tags[first + size] if first + size < len(tree.tags) else ""
-    if word in ("about", "around", "over", "under", "up", "roughly", "approximately", "exactly", "precisely"):
-        return after == "CD"
-    if "little" in tree.words[first : first + size]:
-        # "A little dog", "little dogs" are small; "little food" is not much.
-        counted = tree.tags[place] == "NNS" or tree.words[first - 1 : first] == ["a"] or after in ("JJ", "NNP")
-        return not counted and not (first and tree.tags[first - 1] in ("DT", "PRP$", "JJ", "POS"))
-    if word in ("few", "many", "several") and first and tree.words[first - 1] in ("the", "a", "his", "her", "their"):
-        return False
-    if word in ("more", "less", "most") and size == 1:
-        return tree.relations[first] in ("amod", "nummod", "det", "quantmod", "advmod") and tree.heads[first] == place
-    if word in ("only", "just"):
-        return _is_focus(tree, first) and (first >= tree.left_edge(place) or tree.heads[first] == place)
-    return True
-
-
-def _is_definite(tree: DependencyTree, place: int) -> bool:
-    """Whether a noun phrase names something definite: *the dog*, *his dog*, *Rex*."""
-    owners = tree.related(place, "poss")
-    named = tree.tags[place] in ("NNP", "NNPS")
-    return named or bool(owners) or any(tree.words[child] in _DEFINITE for child in tree.related(place, "det"))
-
-
-def _is_partitive(tree: DependencyTree, place: int) -> bool:
-    """Whether a noun phrase says what a quantifier counts: *the dogs* in *none of the dogs*."""
-    head = tree.heads[place]
-    if head < 0 or tree.words[head] != "of" or tree.heads[head] < 0:
-        return False
-    return quantifier(tree, tree.heads[head]) is not None
 
 
 def _enter_noun_phrase(tree: DependencyTree, scope: Scope, node: int, previous: int) -> None:
     """Apply the quantifier of a noun phrase to what it restricts, and superlatives to what they compare."""
-    if tree.tags[node][:1] not in "NDPCJ" or (tree.relations[node] not in _NOMINAL):
+    if tree.tags[node][:1] not in "NDPCJ" or tree.relations[node] not in _NOMINAL:
         return
-    if previous >= 0 and tree.relations[previous] in ("det", "predet", "appos", "conj"):
+    came_by = tree.relations[previous] if previous >= 0 else ""
+    if came_by in ("det", "predet", "appos") or (came_by == "conj" and tree.related(previous, "det", "poss", "nummod")):
+        if came_by == "conj":
+            _apply_negations(tree, scope, node)
         return
-    quantified = quantifier(tree, node)
-    if quantified is not None and not (previous < 0 and quantified.words == tree.words[node]):
-        if quantified.restrictor == "any":
-            scope.any_word = quantified.words
-        else:
-            scope.apply(quantified.restrictor, quantified.words)
+    quantified = quantified_phrase(tree, node)
+    if quantified is not None and not (previous < 0 and node in quantified.places):
+        if came_by in ("relcl", "acl") and quantified.quantifier.restrictor != UP:
+            scope.asserted = False
+        scope.quantify(quantified, quantified.quantifier.restrictor)
     for child in tree.children[node]:
         if child != previous and _destroys(tree, child):
-            scope.apply(NONE, tree.words[child])
-        elif tree.relations[child] == "neg" and quantified is None:
-            scope.apply(DOWN, tree.words[child])
-    if _is_definite(tree, node) and quantified is None and not _is_partitive(tree, node):
-        scope.definite = True
+            scope.apply(NONE, tree.words[child], [child])
+    if quantified is None:
+        _apply_negations(tree, scope, node)
+        verb = generic_verb(tree, node)
+        if verb >= 0:
+            scope.apply(NONE, tree.words[verb], [])
+        if is_definite(tree, node) and not is_partitive(tree, node):
+            scope.definite = True
+
+
+def _apply_negations(tree: DependencyTree, scope: Scope, node: int) -> None:
+    """Apply *not* or *neither* before a noun phrase: *not a dog*, *neither a dog nor a cat*."""
+    for child in tree.related(node, "neg", "preconj"):
+        if tree.words[child] in operators("adverb"):
+            scope.apply(DOWN, tree.words[child], [child])
 
 
 def _destroys(tree: DependencyTree, child: int) -> bool:
     """Whether a word before a noun makes its place non-monotone: a superlative, or *only* and the like."""
     if tree.tags[child] in ("JJS", "RBS"):
         return tree.words[child] not in ("most", "least")
-    return _is_focus(tree, child) and tree.relations[child] == "advmod"
-
-
-def _is_focus(tree: DependencyTree, place: int) -> bool:
-    """Whether a word such as *only* excludes what it does not name; not in *not only*, nor *just* before a verb."""
-    if tree.words[place] == "just":
-        return tree.tags[place + 1 : place + 2] in (["DT"], ["CD"], ["JJ"], ["NN"], ["NNS"], ["PRP$"])
-    return tree.words[place] in operators("focus") and tree.words[max(0, place - 1)] not in ("not", "n't", "if")
+    if tree.relations[child] == "amod" and tree.words[child] in operators("adjective"):
+        return True
+    return is_focus(tree, child) and tree.relations[child] == "advmod"
 
 
 def _enter_predicate(tree: DependencyTree, scope: Scope, node: int, previous: int) -> None:
@@ -168,8 +141,8 @@ def _enter_predicate(tree: DependencyTree, scope: Scope, node: int, previous: in
     is_subject = previous >= 0 and tree.relations[previous] in SUBJECTS
     if previous >= 0 and tree.relations[previous] in ("conj", "parataxis") and _is_own_clause(tree, previous):
         return
-    for word, polarity in _scopes_over(tree, node, previous, is_subject=is_subject):
-        scope.apply(polarity, word)
+    for word, polarity, places in _scopes_over(tree, node, previous, is_subject=is_subject):
+        scope.apply(polarity, word, places)
     if not scope.presupposed and (_is_modal(tree, node) or _is_conditional(tree, node, previous)):
         scope.asserted = False
 
@@ -189,52 +162,52 @@ def _is_own_clause(tree: DependencyTree, place: int) -> bool:
     return tree.tags[first] in ("VBZ", "VBD", "VBP", "MD") and not {"or", "nor"} & set(joints)
 
 
-def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: bool) -> Iterator[tuple[str, str]]:
-    """The words that have scope over a predicate, with their polarity, the innermost first."""
-    outside = previous >= 0 and tree.relations[previous] == "advcl" and connective(tree, previous) in _OUTSIDE_NEGATION
+_Operation = tuple[str, str, Iterable[int]]
+"""A word, its polarity and the places of its words."""
+
+
+def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: bool) -> Iterator[_Operation]:
+    """The words that have scope over a predicate."""
+    if previous >= 0 and tree.relations[previous] == "advcl" and connective(tree, previous) in _OUTSIDE_NEGATION:
+        return
     for child in tree.children[node]:
         relation = tree.relations[child]
-        if child == previous or outside:
+        if child == previous:
             continue
         if relation in SUBJECTS:
-            quantified = quantifier(tree, child)
-            if quantified is not None and quantified.scope != UP:
-                yield quantified.words, quantified.scope
+            yield from _quantifier_scope(tree, child)
         elif is_subject:
-            if _is_focus(tree, child) and child < previous:
-                yield tree.words[child], NONE
+            if is_focus(tree, child) and child < previous:
+                yield tree.words[child], NONE, [child]
         elif relation in ("neg", "advmod", "preconj", "cc", "aux"):
             yield from _adverb_scope(tree, child, previous)
-        elif relation in ("dobj", "attr", "dative", "prep"):
-            target = child
-            if relation == "prep":
-                targets = tree.related(child, "pobj")
-                if not targets or (
-                    tree.words[child] in ("of", "in", "at", "on") and tree.words[targets[0]] in ("all", "most")
-                ):
-                    continue
-                target = targets[0]
-            quantified = quantifier(tree, target)
-            if quantified is not None and quantified.scope != UP and (previous != child):
-                yield quantified.words, quantified.scope
+        elif relation in ("dobj", "attr", "dative"):
+            yield from _quantifier_scope(tree, child)
+        elif relation == "prep":
+            for noun in tree.related(child, "pobj"):
+                yield from _quantifier_scope(tree, noun)
 
 
-def _adverb_scope(tree: DependencyTree, child: int, previous: int) -> Iterator[tuple[str, str]]:
-    word = tree.words[child]
-    if word == "no" and tree.words[child + 1 : child + 2] == ["longer"]:
-        word = "no longer"
-    if word == "not" and tree.words[child + 1 : child + 2] == ["only"]:
+def _quantifier_scope(tree: DependencyTree, place: int) -> Iterator[_Operation]:
+    quantified = quantified_phrase(tree, place)
+    if quantified is not None:
+        yield quantified.words, quantified.quantifier.scope, quantified.places
+
+
+def _adverb_scope(tree: DependencyTree, child: int, previous: int) -> Iterator[_Operation]:
+    word, places = tree.words[child], [child]
+    if words_are(tree, child, "no", "longer"):
+        word, places = "no longer", [child, child + 1]
+    elif child and words_are(tree, child - 1, "no", "longer"):
+        word, places = "no longer", [child - 1, child]
+    elif words_are(tree, child, "not", "only") or (word == "nor" and "neither" in tree.words):
         return
     effect = operators("adverb").get(word)
-    if effect is not None and (
-        previous < 0
-        or previous > child
-        or word in _NEGATIVE_OPENERS
-        or tree.relations[previous] not in ("advmod", "prep", "advcl")
-    ):
-        yield word, effect.polarity
-    elif _is_focus(tree, child) and (previous < 0 or previous > child):
-        yield word, NONE
+    reaches = previous < 0 or previous > child or word in _NEGATIVE_OPENERS
+    if effect is not None and (reaches or tree.relations[previous] not in ("advmod", "prep", "advcl")):
+        yield word, effect.polarity, places
+    elif is_focus(tree, child) and (previous < 0 or previous > child):
+        yield word, NONE, places
 
 
 def _is_modal(tree: DependencyTree, node: int) -> bool:
@@ -244,14 +217,22 @@ def _is_modal(tree: DependencyTree, node: int) -> bool:
 
 
 def connective(tree: DependencyTree, node: int) -> str:
-    """The connective that begins the clause of a verb; empty without one."""
+    """The connective that begins the clause of a verb, of one word or several; empty without one."""
     for child in tree.children[node]:
-        if tree.relations[child] == "mark" or (
-            tree.tags[child] == "WRB" and tree.relations[child] == "advmod" and child < node
-        ):
-            following = [tree.words[place] for place in tree.children[child] if tree.relations[place] == "fixed"]
-            return " ".join([tree.words[child], *following])
+        adverb = tree.tags[child] == "WRB" and tree.relations[child] == "advmod" and child < node
+        if tree.relations[child] == "mark" or adverb:
+            return _longest_around(tree, child, operators("mark"))
     return ""
+
+
+def _longest_around(tree: DependencyTree, place: int, table: Mapping[str, Effect]) -> str:
+    """The longest entry of a table that contains the word at a place, else the word: *even if* for *if*."""
+    for size in (3, 2):
+        for first in range(max(0, place - size + 1), place + 1):
+            words = " ".join(tree.words[first : first + size])
+            if words in table:
+                return words
+    return tree.words[place]
 
 
 def _cross_edge(tree: DependencyTree, scope: Scope, node: int) -> None:
@@ -268,7 +249,7 @@ def _cross_edge(tree: DependencyTree, scope: Scope, node: int) -> None:
     elif relation in ("dobj", "nsubjpass"):
         effect = governor_effect(tree.lemma(head), "object")
         if effect.polarity != UP:
-            scope.apply(effect.polarity, tree.words[head])
+            scope.apply(effect.polarity, tree.words[head], [head])
 
 
 def _is_content(tree: DependencyTree, node: int) -> bool:
@@ -290,7 +271,7 @@ def _cross_complement(tree: DependencyTree, scope: Scope, node: int) -> None:
         effect = Effect(NONE, asserted=False)
     else:
         effect = governor_effect(tree.lemma(head), form)
-    scope.apply(effect.polarity, tree.words[head])
+    scope.apply(effect.polarity, tree.words[head], [head])
     if effect.presupposed and scope.asserted:
         scope.presupposed = True
     elif not effect.asserted:
@@ -306,23 +287,19 @@ def _cross_adverbial(tree: DependencyTree, scope: Scope, node: int) -> None:
     if effect is None:
         infinitive = any(tree.words[child] == "to" for child in tree.related(node, "aux"))
         effect = Effect(UP, asserted=not infinitive)
-    scope.apply(effect.polarity, mark)
+    scope.apply(effect.polarity, mark, [])
     if not effect.asserted:
         scope.asserted = False
 
 
 def _cross_preposition(tree: DependencyTree, scope: Scope, preposition: int) -> None:
-    following = [
-        tree.words[place] for place in tree.children[preposition] if tree.relations[place] in ("fixed", "pcomp", "prep")
-    ]
-    whole = " ".join([tree.words[preposition], *following[:1]])
-    effect = operators("preposition").get(whole) or operators("preposition").get(tree.words[preposition])
+    effect = operators("preposition").get(_longest_around(tree, preposition, operators("preposition")))
     if effect is not None:
-        scope.apply(effect.polarity, tree.words[preposition])
+        scope.apply(effect.polarity, tree.words[preposition], [preposition])
         if not effect.asserted:
             scope.asserted = False
     noun = tree.heads[preposition]
     if noun >= 0 and tree.tags[noun] in ("NN", "NNS"):
         about = operators("noun").get(tree.lemma(noun))
-        if about is not None and quantifier(tree, noun) is None:
-            scope.apply(about.polarity, tree.words[noun])
+        if about is not None and quantified_phrase(tree, noun) is None:
+            scope.apply(about.polarity, tree.words[noun], [noun])
