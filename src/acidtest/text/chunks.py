@@ -195,7 +195,7 @@ def _goes_on(words: Sequence[str], tags: Sequence[str], place: int, start: int) 
 def _is_premodifier(tags: Sequence[str], place: int) -> bool:
     """Whether a participle stands before its noun: *the broken chair*, not *a man carrying bags*."""
     before = tags[place - 1] if place else "START"
-    return before in ("DT", "PRP$", "JJ", "CD", "POS", "START", "IN", "CC") and not (
+    return before in ("DT", "PRP$", "JJ", "CD", "POS", "START", "IN", "CC", "RB") and not (
         before in ("START", "IN") and tags[place] == "VBG"
     )
 

@@ -34,7 +34,20 @@ SCHEMA = {
 _STOP = r"^[.!?…]+$"
 _QUOTES = ('"', "“", "”", "``", "''", "„", "«", "»")
 _CONDITIONS = frozenset(
-    {"if", "unless", "even if", "only if", "whether", "provided", "provided that", "in case", "as long as"}
+    {
+        "if",
+        "unless",
+        "even if",
+        "only if",
+        "whether",
+        "provided",
+        "provided that",
+        "in case",
+        "as long as",
+        "whether or not",
+        "assuming that",
+        "supposing that",
+    }
 )
 
 

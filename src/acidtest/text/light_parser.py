@@ -100,12 +100,17 @@ class _LightParser(TreeBuilder):
                 self.attach(self.joint, base.verb, "cc")
                 self.joint = -1
             self.stack.append(OpenClause(relation, base.verb))
-        elif last is not None and last.kind == "comma":
+        elif self.awaits_main() and ((last is not None and last.kind == "comma") or self._ends_fronted()):
             self.close_fronted()
         elif last is not None and last.kind == "noun" and not takes_clause(self.lemma(clause.verb)):
             self.stack.append(OpenClause("relcl", last.head))
         else:
             self.stack.append(OpenClause("ccomp", clause.verb))
+
+    def _ends_fronted(self) -> bool:
+        """Whether a fronted clause ends without a comma: *while the cook danced the guests ate*."""
+        verb = self.lemma(self.clause.verb)
+        return self.clause.fronted and self.clause.relation == "advcl" and not takes_clause(verb)
 
     def _add_verb(self, number: int, chunk: Chunk) -> None:
         if self.preposition >= 0 and chunk.form in ("gerund", "participle"):
@@ -113,15 +118,17 @@ class _LightParser(TreeBuilder):
             self.preposition = -1
             self.set_verb(chunk)
         elif chunk.form == "finite":
-            self._add_finite(number, chunk)
+            self._add_finite(chunk)
         elif chunk.form == "infinitive":
             self._add_infinitive(chunk)
         elif chunk.form == "base":
             self._add_base(chunk)
         else:
-            self._add_participle(chunk)
+            self._add_participle(number, chunk)
 
-    def _add_finite(self, number: int, chunk: Chunk) -> None:
+    def _add_finite(self, chunk: Chunk) -> None:
+        if self.tags[chunk.head] == "VBN" and chunk.start == chunk.head:
+            self.tags[chunk.head] = "VBD"
         if self.clause.verb < 0:
             self.set_verb(chunk)
             return
@@ -203,7 +210,7 @@ class _LightParser(TreeBuilder):
         if clause.parent >= 0:
             self.attach(chunk.head, clause.parent, clause.relation)
 
-    def _add_participle(self, chunk: Chunk) -> None:
+    def _add_participle(self, number: int, chunk: Chunk) -> None:
         """*Sleeping* or *broken* without an auxiliary: of the noun before it, of the verb, or of what follows."""
         clause, last = self.clause, self.last
         if self.joint >= 0 and clause.verb >= 0 and self.tags[clause.verb] in (self.tags[chunk.head], "VBD"):
@@ -213,8 +220,8 @@ class _LightParser(TreeBuilder):
             # "While holding bags".
             self.set_verb(chunk)
             return
-        if chunk.form == "participle" and chunk.start == chunk.head and self._lacks_verb(chunk):
-            self._add_finite(-1, chunk)
+        if self.lacks_verb(number):
+            self._add_finite(chunk)
             return
         inverted = clause.verb >= 0 and self.words[clause.verb] in BE | HAVE and clause.last_object >= 0
         if (
@@ -236,12 +243,6 @@ class _LightParser(TreeBuilder):
             self.stack.append(OpenClause("advcl", -1, fronted=True))
         self.joint = -1
         self.set_verb(chunk)
-
-    def _lacks_verb(self, chunk: Chunk) -> bool:
-        """Whether a participle must be the past tense that an open clause lacks: *the man I saw left*."""
-        awaiting = any(clause.verb < 0 and clause.subject >= 0 for clause in self.stack[:-1])
-        later = any(part.kind == "verb" and part.form == "finite" and part.start > chunk.start for part in self.parts)
-        return awaiting and self.clause.verb >= 0 and not later and self.clause.relation == "relcl"
 
     def _add_adjective(self, number: int, chunk: Chunk) -> None:
         clause = self.clause

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 
 from acidtest.text.chunks import BE, FINITE_TAGS, NOUN_TAGS, Chunk, chunks
 from acidtest.text.dependencies import base_form
-from acidtest.text.operators import takes_clause
 
 _BOUNDARIES = frozenset({"mark", "relative", "break", "joint", "comma"})
 """Kinds of chunks between a verb and a noun phrase that is not its subject."""
+_WITH_TWO_OBJECTS = frozenset(
+    {"given", "shown", "told", "asked", "offered", "called", "named", "sent", "paid", "taught"}
+)
 NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
 
 
@@ -33,9 +35,9 @@ class TreeBuilder:
     """The tree of one sentence while it is built."""
 
     def __init__(self, words: list[str], tags: list[str]) -> None:
-        self.words, self.tags = words, tags
+        self.words, self.tags = words, _repair_tags(tags)
         self.heads, self.relations = [-1] * len(words), ["dep"] * len(words)
-        self.parts = chunks(words, tags)
+        self.parts = chunks(words, self.tags)
         self.stack = [OpenClause("ROOT", -1)]
         self.root = -1
         self.preposition = self.joint = -1
@@ -96,22 +98,53 @@ class TreeBuilder:
     def next_chunk(self, number: int, *skipped: str) -> Chunk | None:
         return next((chunk for chunk in self.parts[number + 1 :] if chunk.kind not in skipped), None)
 
+    def may_be_finite(self, number: int) -> bool:
+        """Whether a chunk is a finite verb, or a participle that must be one: it has an object, or nothing follows.
+
+        Past tenses are often tagged as participles: *the nurse that the cook obeyed phoned the guards*.
+        """
+        chunk = self.parts[number]
+        if chunk.kind != "verb" or chunk.form == "finite":
+            return chunk.kind == "verb"
+        if chunk.form != "participle" or chunk.start != chunk.head or self.tags[chunk.head] != "VBN":
+            return False
+        following = self.parts[number + 1] if number + 1 < len(self.parts) else None
+        return following is None or following.kind in ("noun", "other", "comma", "verb") or following.word == "that"
+
+    def lacks_verb(self, number: int) -> bool:
+        """Whether a participle must be the past tense that an open clause lacks: *the man I saw left*."""
+        if not self.may_be_finite(number):
+            return False
+        if self.clause.verb < 0 and self.clause.subject >= 0 and self.clause.relation != "ROOT":
+            return True
+        if not any(clause.verb < 0 and clause.subject >= 0 for clause in self.stack):
+            return False
+        later = any(self.may_be_finite(place) for place in range(number + 1, len(self.parts)))
+        return not later or self._has_object(number)
+
+    def _has_object(self, number: int) -> bool:
+        """Whether an object or a clause with *that* follows a verb, which a participle seldom has."""
+        following = self.parts[number + 1] if number + 1 < len(self.parts) else None
+        if following is None or self.words[self.parts[number].head] in _WITH_TWO_OBJECTS:
+            return False
+        return following.kind == "noun" or following.word == "that"
+
     def has_own_verb(self, number: int) -> bool:
         """Whether the noun phrase with this number is the subject of a finite verb that follows."""
-        awaiting = any(clause.verb < 0 and clause.subject >= 0 for clause in self.stack[:-1])
-        if awaiting and self.clause.verb >= 0 and not takes_clause(self.lemma(self.clause.verb)):
-            # "The man who read a book left": the verb belongs to the man.
-            return False
-        depth = 0
-        for chunk in self.parts[number + 1 :]:
+        awaiting = sum(clause.verb < 0 and clause.subject >= 0 for clause in self.stack[:-1])
+        if awaiting and self.clause.verb >= 0:
+            later = sum(self.may_be_finite(place) for place in range(number + 1, len(self.parts)))
+            if later <= awaiting:
+                # "The man who read a book left": the verb belongs to the man.
+                return False
+        for place in range(number + 1, len(self.parts)):
+            chunk = self.parts[place]
             if chunk.kind == "verb":
-                if chunk.form == "finite":
+                if self.may_be_finite(place):
                     return True
-                # "The man sitting there is old" has a verb further on, "saw the man sitting" has none of its own.
-                depth += 1
-                if chunk.form in ("base", "infinitive") or depth > 1:
+                if chunk.form in ("base", "infinitive") or place > number + 1:
                     return False
-            elif chunk.kind in _BOUNDARIES or (chunk.kind == "noun" and chunk is self.parts[number + 1]):
+            elif chunk.kind in _BOUNDARIES or (chunk.kind == "noun" and place == number + 1):
                 return False
         return False
 
@@ -221,3 +254,12 @@ class TreeBuilder:
 
     def lemma(self, place: int) -> str:
         return base_form(self.words[place], self.tags[place]) if place >= 0 else ""
+
+
+def _repair_tags(tags: list[str]) -> list[str]:
+    """The tags with a noun where an article stands directly before a verb: *the tailor*."""
+    bare = ("VB", "VBP", "MD")
+    return [
+        "NN" if tag in bare and before in ("DT", "PRP$") else tag
+        for before, tag in zip(["", *tags], tags, strict=False)
+    ]

@@ -118,7 +118,7 @@ def binary(root: Tree) -> str:
     parts = [child if isinstance(child, str) else binary(child) for child in root.children]
     if len(parts) == 1:
         return parts[0]
-    head = _head(root)
+    head = head_index(root)
     joined = parts[head]
     for part in parts[head + 1 :]:
         joined = f"( {joined} {part} )"
@@ -127,7 +127,8 @@ def binary(root: Tree) -> str:
     return joined
 
 
-def _head(root: Tree) -> int:
+def head_index(root: Tree) -> int:
+    """The place of the child that is the head of a phrase, by the rules of Collins (1999)."""
     labels = [child if isinstance(child, str) else child.label for child in root.children]
     if root.label in ("NP", "NX"):
         head = _noun_phrase_head(labels)
