@@ -1,10 +1,10 @@
 """Contexts of words by the light parser and by a spaCy pipeline: agreement with treebanks, polarity, speed, memory.
 
-Agreement is with the constituency parses that SNLI's premises and HANS pairs carry: for every noun, adjective and
-adverb whether head, clause (by its verb) and kind of clause are the same, in sentences with the same tokens. Polarity is
-that of 300 marked words in sentences of our own (tests/data/polarity.tsv), beside a baseline that calls every place
-upward. Speed and memory include everything that ``Sentences.contexts`` does for all nouns, adjectives and adverbs; tags
-are there before. A pipeline that is not installed is left out.
+Agreement is with the constituency parses that SNLI's sentences and HANS pairs carry: for every noun, adjective, adverb
+and verb whether head, clause (by its verb) and kind of clause are the same, in sentences with the same tokens. Polarity
+is that of 300 marked words in sentences of our own (tests/data/polarity.tsv), beside a baseline that calls every place
+upward. Speed and memory are those of ``Sentences.contexts`` for all such words; tags are there before. A pipeline that
+is not installed is left out.
 """
 
 from __future__ import annotations
@@ -211,24 +211,36 @@ def marked_places(marked: pl.DataFrame, tagger: str) -> tuple[Sentences, Places]
 
 
 def polarity(tagger: str | None) -> Iterator[dict[str, Any]]:
-    """Accuracy on the marked words, and precision and recall of each polarity; without a tagger the baseline."""
+    """Accuracy on the words that readers mark alike, and precision and recall of each polarity.
+
+    Without a tagger, every answer is *up*.
+    """
     marked = pl.read_csv(MARKED, separator="\t", quote_char=None)
     if tagger is None:
         answers = pl.Series(["up"] * marked.height)
     else:
         sentences, places = marked_places(marked, tagger)
         answers = sentences.contexts(places)["polarity"]
-    marked = marked.with_columns(answer=answers)
+    marked = marked.with_columns(answer=answers).filter(pl.col("first") == pl.col("second"))
     for part in ("develop", "held out", None):
         rows = marked if part is None else marked.filter(part=part)
-        right = rows["polarity"] == rows["answer"]
+        right = rows["first"] == rows["answer"]
         line = {"engine": tagger or "always up", "part": part or "all", "words": rows.height, "accuracy": right.mean()}
         for name in ("up", "down", "none"):
             line |= {
                 f"{name} precision": right.filter(rows["answer"] == name).mean(),
-                f"{name} recall": right.filter(rows["polarity"] == name).mean(),
+                f"{name} recall": right.filter(rows["first"] == name).mean(),
             }
         yield line
+
+
+def reader_agreement() -> dict[str, Any]:
+    """Share of the marked words that both readings call the same, and Cohen's kappa."""
+    marked = pl.read_csv(MARKED, separator="\t", quote_char=None)
+    same = (marked["first"] == marked["second"]).mean()
+    counts = [marked[reading].value_counts().sort(reading)["count"] / marked.height for reading in ("first", "second")]
+    chance = (counts[0] * counts[1]).sum()
+    return {"words": marked.height, "same": same, "kappa": (same - chance) / (1 - chance)}
 
 
 def load_texts(count: int) -> pl.Series:
@@ -247,7 +259,8 @@ def speed(tagger: str, count: int) -> dict[str, Any]:
     tokens = sentences.frame.height
     return {
         "engine": tagger, "texts": count, "tokens": tokens, "places": len(places), "seconds": timing.seconds,
-        "tokens per second": tokens / timing.seconds, "megabytes": peak_megabytes(), "megabytes more": peak_megabytes() - before,
+        "tokens per second": tokens / timing.seconds, "per processor second": tokens / timing.processor_seconds,
+        "megabytes": peak_megabytes(), "megabytes more": peak_megabytes() - before,
     }  # fmt: skip
 
 
@@ -261,6 +274,7 @@ def main() -> None:
     engines = ["light", *(name for name, state in taggers() if state == "installed")]
     corpora = ["SNLI", "HANS"] if (SHARED / SNLI).exists() else ["HANS"]
     report("contexts_agreement", [agreement(c, e, options.sentences) for c in corpora for e in engines])
+    report("contexts_readers", [reader_agreement()])
     report("contexts_polarity", [row for engine in (None, *engines) for row in polarity(engine)])
     report("contexts_speed", [run_step(__file__, "--step", e, "--texts", options.texts) for e in engines])
 

@@ -77,7 +77,7 @@ def test_a_place_is_upward_where_nothing_turns_it(marked: str) -> None:
         ("He is taller than a *dog.", "than"),
         ("If a *dog barks, he runs.", "if"),
         ("When a *dog barks, a man runs.", "when"),
-        ("He left before a *dog barked.", "before"),
+        ("He left before a *dog could bark.", "before"),
         ("He left without a *coat.", "without"),
         ("He doubts that a *dog barked.", "doubts"),
         ("He failed to find a *dog.", "failed"),
@@ -106,6 +106,8 @@ def test_a_place_is_downward_within_the_scope_of_the_word_that_turns_it(marked: 
         ("Did a *dog bark?", "?"),
         ("He asked whether a *dog barked.", "asked"),
         ("Unless a *dog barks, he sleeps.", "unless"),
+        ("He left before a *dog barked.", "before"),
+        ("He bought a bike instead of a *car.", "instead"),
         ("The number of *dogs rose.", "number"),
         ('He said, "A *dog barked."', '"'),
     ],
@@ -239,6 +241,21 @@ def test_a_noun_that_stands_for_its_kind_is_not_monotone(marked: str, polarity_a
 )
 def test_a_negation_of_two_words_counts_once(marked: str) -> None:
     assert polarity(marked)[0] == "down"
+
+
+def test_what_follows_a_comma_is_said_of_everything_the_noun_names() -> None:
+    row = context("No river, which flows through a *gorge, is popular.")
+    assert (row["polarity"], row["asserted"]) == ("up", True)
+
+
+def test_an_auxiliary_before_its_subject_asks() -> None:
+    row = context("have you seen a *dog lately")
+    assert (row["clause"], row["polarity"], row["asserted"]) == ("question", "none", False)
+    assert context("Never had she seen a *lion.")["polarity"] == "down"
+
+
+def test_a_quantifier_after_its_subject_restricts_no_other_noun() -> None:
+    assert polarity("The owners have all made large *profits.") == ("up", "")
 
 
 @pytest.mark.parametrize("marked", ["A former *baker left.", "The average *salary is low."])

@@ -183,7 +183,7 @@ def _goes_on(words: Sequence[str], tags: Sequence[str], place: int, start: int) 
     if tag in _MODIFIERS:
         return True
     if tag in _PARTICIPLES:
-        return place > start and after in {*NOUN_TAGS, "JJ"} and _is_premodifier(tags, place)
+        return after in {*NOUN_TAGS, "JJ"} and _is_premodifier(tags, place)
     if tag in _ADVERBS:
         return place == start or after in ("JJ", "CD", "VBN", "JJS", "JJR")
     if tag in ("CC", ",") and tags[place - 1] in ("JJ", "JJR", "CD", "VBN"):
@@ -195,8 +195,8 @@ def _goes_on(words: Sequence[str], tags: Sequence[str], place: int, start: int) 
 def _is_premodifier(tags: Sequence[str], place: int) -> bool:
     """Whether a participle stands before its noun: *the broken chair*, not *a man carrying bags*."""
     before = tags[place - 1] if place else "START"
-    return before in ("DT", "PRP$", "JJ", "CD", "POS", "START", "IN", "CC", "RB") and not (
-        before in ("START", "IN") and tags[place] == "VBG"
+    return before in ("DT", "PRP$", "JJ", "CD", "POS", "START", "IN", "CC", "RB", ",") and not (
+        before in ("START", "IN", ",", "CC", "RB") and tags[place] == "VBG"
     )
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from acidtest.text.dependencies import COMPLEMENTS, SUBJECTS, DependencyTree
 from acidtest.text.parses import TaggedTokens, trees
 from acidtest.text.phrases import phrase_kinds
-from acidtest.text.scopes import NONE, connective, scope_at
+from acidtest.text.scopes import NONE, connective, is_question, scope_at
 from acidtest.text.tokens import Flags, previous_flags
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def clause_kind(tree: DependencyTree, place: int) -> tuple[str, str]:
 
 
 def _main_kind(tree: DependencyTree, node: int) -> str:
-    if any(word.startswith("?") for word in tree.words[-2:]):
+    if is_question(tree, node):
         return "question"
     if tree.tags[node][:1] != "V" and tree.tags[node] != "MD":
         return "fragment"

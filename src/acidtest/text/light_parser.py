@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acidtest.text.chunks import BE, DO, FINITE_TAGS, HAVE, Chunk
+from acidtest.text.chunks import BE, FINITE_TAGS, Chunk
 from acidtest.text.dependencies import DependencyTree, base_form
 from acidtest.text.operators import takes_clause, takes_infinitive
 from acidtest.text.tree_builder import NEGATIONS, OpenClause, TreeBuilder
@@ -44,7 +44,7 @@ class _LightParser(TreeBuilder):
             self.attach(head, self.preposition, "pobj")
             self.preposition = -1
             return
-        own_verb = self.has_own_verb(number)
+        own_verb = self.has_own_verb(number) and not self.awaits_subject()
         if self.joint >= 0 and not (own_verb and clause.verb >= 0):
             self._join_noun(chunk)
         elif clause.verb < 0:
@@ -105,7 +105,8 @@ class _LightParser(TreeBuilder):
         elif last is not None and last.kind == "noun" and not takes_clause(self.lemma(clause.verb)):
             self.stack.append(OpenClause("relcl", last.head))
         else:
-            self.stack.append(OpenClause("ccomp", clause.verb))
+            relation = "parataxis" if self.is_filler(clause.verb) else "ccomp"
+            self.stack.append(OpenClause(relation, clause.verb))
 
     def _ends_fronted(self) -> bool:
         """Whether a fronted clause ends without a comma: *while the cook danced the guests ate*."""
@@ -189,8 +190,7 @@ class _LightParser(TreeBuilder):
             else:
                 self.join_verb(chunk)
             return
-        auxiliary = self.words[clause.verb] in DO | BE | HAVE or self.tags[clause.verb] == "MD"
-        if auxiliary and self.tags[clause.verb] in FINITE_TAGS and clause.last_object >= 0:
+        if self.awaits_subject() and self.tags[clause.verb] in FINITE_TAGS and clause.last_object >= 0:
             self._invert(chunk)
         else:
             self.stack.append(OpenClause("ccomp", clause.verb))
@@ -223,13 +223,8 @@ class _LightParser(TreeBuilder):
         if self.lacks_verb(number):
             self._add_finite(chunk)
             return
-        inverted = clause.verb >= 0 and self.words[clause.verb] in BE | HAVE and clause.last_object >= 0
-        if (
-            inverted
-            and self.heads[clause.last_object] == clause.verb
-            and clause.subject < 0
-            and self.words[0] in BE | HAVE
-        ):
+        inverted = self.awaits_subject() and clause.last_object >= 0
+        if inverted and self.heads[clause.last_object] == clause.verb:
             self._invert(chunk)
             return
         if last is not None and last.kind == "noun" and self.joint < 0:

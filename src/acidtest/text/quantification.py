@@ -17,6 +17,8 @@ _WITH_NUMBER = frozenset(
     {"about", "around", "over", "under", "up", "roughly", "approximately", "exactly", "precisely", "almost", "nearly"}
 )
 _AFTER_DETERMINER = frozenset({"few", "many", "several", "little", "more", "less", "most"})
+_NOT_ALONE = frozenset({"no", "every", "only", "just", "about", "around", "over", "under", "more", "fewer", "little"})
+"""Quantifiers that need a noun: *no* alone is an answer."""
 _LONGEST = 4
 _REACH = 3
 """How far before a noun phrase its quantifier may begin: *at*, *more* and *not* may be attached to the verb."""
@@ -44,7 +46,7 @@ class Quantified:
 def quantified_phrase(tree: DependencyTree, place: int) -> Quantified | None:
     """The quantifier of the noun phrase with this head; None without one."""
     table = quantifiers()
-    if tree.words[place] in table and tree.tags[place][:1] in "NDJPC":
+    if tree.words[place] in table and tree.tags[place][:1] in "NDJPC" and tree.words[place] not in _NOT_ALONE:
         single = table[tree.words[place]]
         if tree.words[place] not in ("number", "share", "rest", "third", "quarter") or _counts(tree, place):
             return Quantified(single, range(place, place + 1))
@@ -79,6 +81,8 @@ def _is_quantifier(tree: DependencyTree, first: int, size: int, place: int) -> b
             return False
         if word in ("more", "less", "most"):
             return tree.heads[first] == place and tree.relations[first] != "compound"
+    if word == "both":
+        return tree.tags[place] == "NNS" and not tree.related(place, "conj")
     if word in ("only", "just"):
         return is_focus(tree, first) and (first >= tree.left_edge(place) or tree.heads[first] == place)
     return True
@@ -91,6 +95,9 @@ def words_are(tree: DependencyTree, first: int, *words: str) -> bool:
 
 def is_definite(tree: DependencyTree, place: int) -> bool:
     """Whether a noun phrase names something definite: *the dog*, *his dog*, *Rex*."""
+    if tree.relations[place] == "poss" and tree.tags[place] not in ("PRP$", "WP$"):
+        # "The man" in "the man's cheeks"; "a man" in "a man's cheeks" is not.
+        return not any(tree.words[child] in ("a", "an") for child in tree.related(place, "det"))
     named = tree.tags[place] in ("NNP", "NNPS") or bool(tree.related(place, "poss"))
     return named or any(tree.words[child] in _DEFINITE for child in tree.related(place, "det"))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from acidtest.text.chunks import BE, DO, HAVE
 from acidtest.text.dependencies import COMPLEMENTS, SUBJECTS, DependencyTree
 from acidtest.text.operators import Effect, governor_effect, operators
 from acidtest.text.quantification import (
@@ -25,11 +26,15 @@ from acidtest.text.quantification import (
 
 UP, DOWN, NONE = "up", "down", "none"
 _NOMINAL = frozenset(
-    {"nsubj", "nsubjpass", "dobj", "pobj", "attr", "dative", "appos", "npadvmod", "ROOT", "conj", "nmod", "oprd"}
-)
+    {
+        "nsubj", "nsubjpass", "dobj", "pobj", "attr", "dative", "appos", "npadvmod", "ROOT", "conj", "nmod", "oprd",
+        "poss",
+    }
+)  # fmt: skip
 _OUTSIDE_NEGATION = frozenset(
     {"because", "although", "though", "even though", "whereas", "while", "since", "as", "after", "when"}
 )
+_INVERTED = frozenset({*BE, *HAVE, *DO, "can", "could", "will", "would", "should", "may", "might", "must", "shall"})
 _NEGATIVE_OPENERS = frozenset({"never", "rarely", "seldom", "hardly", "scarcely", "barely"})
 
 
@@ -79,13 +84,34 @@ def scope_at(tree: DependencyTree, place: int) -> Scope:
         _enter_predicate(tree, scope, node, previous)
         _cross_edge(tree, scope, node)
         previous = node
-    if tree.words and tree.words[-1] == "?" and not scope.presupposed:
+    if is_question(tree, tree.clause_head(previous)) and not scope.presupposed:
         scope.asserted = False
         scope.apply(NONE, "?", ())
     if scope.any_word and scope.polarity == UP and not scope.by:
         # "Any dog can swim" is about all dogs; "he did not see any dog" is not.
         scope.apply(DOWN, scope.any_word, ())
     return scope
+
+
+def is_question(tree: DependencyTree, root: int) -> bool:
+    """Whether a sentence asks: by its mark, or because an auxiliary stands before its subject (*have you seen it*)."""
+    if any(word.startswith("?") for word in tree.words[-2:]):
+        return True
+    subjects = tree.related(root, "nsubj", "nsubjpass")
+    helpers = [place for place in (root, *tree.related(root, "aux", "auxpass")) if tree.words[place] in _INVERTED]
+    if (
+        not subjects
+        or not helpers
+        or not helpers[0] < subjects[0] == helpers[0] + 1 + _phrase_length(tree, subjects[0])
+    ):
+        return False
+    before = [tree.words[child] for child in tree.children[root] if child < min(helpers)]
+    return not any(word in operators("adverb") or word in ("so", "only", "not", "nor") for word in before)
+
+
+def _phrase_length(tree: DependencyTree, head: int) -> int:
+    """How many words stand before the head of a phrase within it."""
+    return head - tree.left_edge(head)
 
 
 def _enter_noun_phrase(tree: DependencyTree, scope: Scope, node: int, previous: int) -> None:
@@ -99,7 +125,7 @@ def _enter_noun_phrase(tree: DependencyTree, scope: Scope, node: int, previous: 
         return
     quantified = quantified_phrase(tree, node)
     if quantified is not None and not (previous < 0 and node in quantified.places):
-        if came_by in ("relcl", "acl") and quantified.quantifier.restrictor != UP:
+        if came_by in ("relcl", "acl") and quantified.quantifier.restrictor != UP and not scope.presupposed:
             scope.asserted = False
         scope.quantify(quantified, quantified.quantifier.restrictor)
     for child in tree.children[node]:
@@ -159,7 +185,8 @@ def _is_own_clause(tree: DependencyTree, place: int) -> bool:
         return True
     first = min([place, *tree.related(place, "aux")])
     joints = [tree.words[child] for child in tree.related(tree.heads[place], "cc")]
-    return tree.tags[first] in ("VBZ", "VBD", "VBP", "MD") and not {"or", "nor"} & set(joints)
+    shares = {"or", "nor"} & set(joints) and first == place
+    return tree.tags[first] in ("VBZ", "VBD", "VBP", "MD") and not shares
 
 
 _Operation = tuple[str, str, Iterable[int]]
@@ -180,7 +207,7 @@ def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: 
             if is_focus(tree, child) and child < previous:
                 yield tree.words[child], NONE, [child]
         elif relation in ("neg", "advmod", "preconj", "cc", "aux"):
-            yield from _adverb_scope(tree, child, previous)
+            yield from _adverb_scope(tree, child, node, previous)
         elif relation in ("dobj", "attr", "dative"):
             yield from _quantifier_scope(tree, child)
         elif relation == "prep":
@@ -194,13 +221,16 @@ def _quantifier_scope(tree: DependencyTree, place: int) -> Iterator[_Operation]:
         yield quantified.words, quantified.quantifier.scope, quantified.places
 
 
-def _adverb_scope(tree: DependencyTree, child: int, previous: int) -> Iterator[_Operation]:
+def _adverb_scope(tree: DependencyTree, child: int, node: int, previous: int) -> Iterator[_Operation]:
     word, places = tree.words[child], [child]
     if words_are(tree, child, "no", "longer"):
         word, places = "no longer", [child, child + 1]
     elif child and words_are(tree, child - 1, "no", "longer"):
         word, places = "no longer", [child - 1, child]
     elif words_are(tree, child, "not", "only") or (word == "nor" and "neither" in tree.words):
+        return
+    if child > node + 2 and word in ("not", "nor"):
+        # "It seems real, not as if it were new": a negation after the predicate is of something else.
         return
     effect = operators("adverb").get(word)
     reaches = previous < 0 or previous > child or word in _NEGATIVE_OPENERS
@@ -240,7 +270,9 @@ def _cross_edge(tree: DependencyTree, scope: Scope, node: int) -> None:
     head, relation = tree.heads[node], tree.relations[node]
     if head < 0:
         return
-    if relation in COMPLEMENTS or (relation == "acl" and _is_content(tree, node)):
+    if relation == "relcl" and _is_aside(tree, node):
+        scope.presupposed = True
+    elif relation in COMPLEMENTS or (relation == "acl" and _is_content(tree, node)):
         _cross_complement(tree, scope, node)
     elif relation == "advcl":
         _cross_adverbial(tree, scope, node)
@@ -250,6 +282,12 @@ def _cross_edge(tree: DependencyTree, scope: Scope, node: int) -> None:
         effect = governor_effect(tree.lemma(head), "object")
         if effect.polarity != UP:
             scope.apply(effect.polarity, tree.words[head], [head])
+
+
+def _is_aside(tree: DependencyTree, node: int) -> bool:
+    """Whether a relative clause only adds something, after a comma: what is said of its noun does not reach it."""
+    first = min([node, *(tree.left_edge(child) for child in tree.children[node])])
+    return first > 0 and tree.words[first - 1] == "," and tree.tags[first] in ("WDT", "WP", "WP$", "WRB")
 
 
 def _is_content(tree: DependencyTree, node: int) -> bool:
@@ -283,6 +321,9 @@ def _cross_adverbial(tree: DependencyTree, scope: Scope, node: int) -> None:
     mark = connective(tree, node)
     effect = operators("mark").get(mark)
     if mark == "when" and tree.tags[min([node, *tree.related(node, "aux")])] in ("VBZ", "VBP"):
+        effect = Effect(DOWN, asserted=False)
+    if mark == "before" and _is_modal(tree, node):
+        # "Before a guard could see it" says that none did; "before a guard came" is about one that did.
         effect = Effect(DOWN, asserted=False)
     if effect is None:
         infinitive = any(tree.words[child] == "to" for child in tree.related(node, "aux"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from acidtest.text.chunks import BE, FINITE_TAGS, NOUN_TAGS, Chunk, chunks
+from acidtest.text.chunks import BE, DO, FINITE_TAGS, HAVE, NOUN_TAGS, VERB_TAGS, Chunk, chunks
 from acidtest.text.dependencies import base_form
 
 _BOUNDARIES = frozenset({"mark", "relative", "break", "joint", "comma"})
@@ -35,7 +35,7 @@ class TreeBuilder:
     """The tree of one sentence while it is built."""
 
     def __init__(self, words: list[str], tags: list[str]) -> None:
-        self.words, self.tags = words, _repair_tags(tags)
+        self.words, self.tags = words, _repair_tags(words, tags)
         self.heads, self.relations = [-1] * len(words), ["dep"] * len(words)
         self.parts = chunks(words, self.tags)
         self.stack = [OpenClause("ROOT", -1)]
@@ -169,6 +169,15 @@ class TreeBuilder:
                 return chunk.head
         return -1
 
+    def awaits_subject(self) -> bool:
+        """Whether an auxiliary without a subject is open: *have you seen it*."""
+        verb = self.clause.verb
+        return verb >= 0 and self.clause.subject < 0 and (self.words[verb] in BE | HAVE | DO or self.tags[verb] == "MD")
+
+    def is_filler(self, verb: int) -> bool:
+        """Whether a verb is that of *I don't know* or *you know* before a clause that it does not govern."""
+        return self.words[verb] == "know" and self.words[verb - 1] in ("n't", "n’t", "you")
+
     def awaits_main(self) -> bool:
         """Whether a fronted clause is open whose main clause is still to come."""
         return any(clause.fronted and clause.verb >= 0 for clause in self.stack)
@@ -256,10 +265,13 @@ class TreeBuilder:
         return base_form(self.words[place], self.tags[place]) if place >= 0 else ""
 
 
-def _repair_tags(tags: list[str]) -> list[str]:
-    """The tags with a noun where an article stands directly before a verb: *the tailor*."""
-    bare = ("VB", "VBP", "MD")
-    return [
-        "NN" if tag in bare and before in ("DT", "PRP$") else tag
-        for before, tag in zip(["", *tags], tags, strict=False)
-    ]
+def _repair_tags(words: list[str], tags: list[str]) -> list[str]:
+    """The tags with a noun where an article precedes a verb (*the tailor*), and *all* in *have all left* an adverb."""
+    repaired = list(tags)
+    for place in range(1, len(tags)):
+        before, after = words[place - 1], tags[place + 1] if place + 1 < len(tags) else ""
+        if tags[place] in ("VB", "VBP", "MD") and tags[place - 1] in ("DT", "PRP$"):
+            repaired[place] = "NN"
+        elif words[place] in ("all", "both", "each") and (before in BE | HAVE or tags[place - 1] == "MD"):
+            repaired[place] = "RB" if after in {*VERB_TAGS, "JJ", "RB", "IN"} else tags[place]
+    return repaired
