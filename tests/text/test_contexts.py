@@ -248,6 +248,20 @@ def test_what_follows_a_comma_is_said_of_everything_the_noun_names() -> None:
     assert (row["polarity"], row["asserted"]) == ("up", True)
 
 
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("He did not see a dog, a *cat or a bird.", "down"),
+        ("He did not meet Ann, a *baker from Leeds.", "up"),
+        ("Despite *protests, there was little choice.", "up"),
+        ("The drink gave them all good *cheer.", "up"),
+        ("It is used in case *studies.", "up"),
+    ],
+)
+def test_words_outside_the_scope_of_a_quantifier_or_negation_are_upward(marked: str, expected: str) -> None:
+    assert polarity(marked)[0] == expected
+
+
 def test_an_auxiliary_before_its_subject_asks() -> None:
     row = context("have you seen a *dog lately")
     assert (row["clause"], row["polarity"], row["asserted"]) == ("question", "none", False)

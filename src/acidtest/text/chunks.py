@@ -86,6 +86,9 @@ def _connective(words: Sequence[str], tags: Sequence[str], place: int) -> Chunk 
         return None
     for size in range(min(_LONGEST_CONNECTIVE, len(words) - place), 0, -1):
         kind = _connectives().get(tuple(words[place : place + size]))
+        if words[place : place + size] == ["in", "case"] and place + 2 < len(tags) and tags[place + 2] in NOUN_TAGS:
+            # "In case studies".
+            continue
         if kind and (size > 1 or _fits(kind, words, tags, place)):
             return Chunk(kind, place, place + size, place, " ".join(words[place : place + size]))
     return None

@@ -55,8 +55,8 @@ class _LightParser(TreeBuilder):
         else:
             relation = "attr" if self.words[clause.verb] in BE else "dobj"
             if self.last is not None and self.last.kind == "comma":
-                relation = "appos" if clause.last_object >= 0 else "npadvmod"
-            target = clause.last_object if relation == "appos" else clause.verb
+                relation = "npadvmod" if clause.last_object < 0 else "conj" if self.is_listed(number) else "appos"
+            target = clause.last_object if relation in ("appos", "conj") else clause.verb
             self.attach(head, target, relation)
             clause.last_object = head
 
@@ -77,7 +77,7 @@ class _LightParser(TreeBuilder):
             clause.waiting.append((clause.subject, "npadvmod"))
             clause.subject = chunk.head
         else:
-            self.attach(chunk.head, clause.subject, "appos")
+            self.attach(chunk.head, clause.subject, "conj" if self.is_listed(number) else "appos")
 
     def _join_noun(self, chunk: Chunk) -> None:
         """A noun phrase after *and*: a conjunct of the noun phrase before it."""

@@ -208,6 +208,9 @@ def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: 
                 yield tree.words[child], NONE, [child]
         elif relation in ("neg", "advmod", "preconj", "cc", "aux"):
             yield from _adverb_scope(tree, child, node, previous)
+        elif 0 <= previous < node and tree.relations[previous] in ("prep", "advcl", "npadvmod", "advmod"):
+            # "Despite protests there was little choice": what precedes the verb is outside its object's scope.
+            continue
         elif relation in ("dobj", "attr", "dative"):
             yield from _quantifier_scope(tree, child)
         elif relation == "prep":
@@ -270,7 +273,7 @@ def _cross_edge(tree: DependencyTree, scope: Scope, node: int) -> None:
     head, relation = tree.heads[node], tree.relations[node]
     if head < 0:
         return
-    if relation == "relcl" and _is_aside(tree, node):
+    if relation == "appos" or (relation == "relcl" and _is_aside(tree, node)):
         scope.presupposed = True
     elif relation in COMPLEMENTS or (relation == "acl" and _is_content(tree, node)):
         _cross_complement(tree, scope, node)

@@ -162,6 +162,12 @@ class TreeBuilder:
     def follows_comma(self) -> bool:
         return self.last is not None and self.last.kind in ("comma", "noun")
 
+    def is_listed(self, number: int) -> bool:
+        """Whether a noun phrase after a comma is part of a list that ends with *and* or *or*."""
+        inside = ("noun", "adjective", "preposition", "comma", "adverb")
+        following = next((chunk for chunk in self.parts[number + 1 :] if chunk.kind not in inside), None)
+        return following is not None and following.kind == "joint"
+
     def head_before(self, place: int, kinds: set[str]) -> int:
         """The head of the nearest chunk of one of the kinds before a word of the sentence."""
         for chunk in reversed(self.parts):
@@ -272,6 +278,8 @@ def _repair_tags(words: list[str], tags: list[str]) -> list[str]:
         before, after = words[place - 1], tags[place + 1] if place + 1 < len(tags) else ""
         if tags[place] in ("VB", "VBP", "MD") and tags[place - 1] in ("DT", "PRP$"):
             repaired[place] = "NN"
+        elif words[place] in ("all", "both") and before in ("them", "us", "you"):
+            repaired[place] = "RB"
         elif words[place] in ("all", "both", "each") and (before in BE | HAVE or tags[place - 1] == "MD"):
             repaired[place] = "RB" if after in {*VERB_TAGS, "JJ", "RB", "IN"} else tags[place]
     return repaired
