@@ -119,6 +119,8 @@ def test_a_place_is_not_monotone_where_neither_direction_is_safe(marked: str, by
 def test_a_definite_phrase_is_not_turned_but_destroyed() -> None:
     assert polarity("He did not see the *dog.") == ("none", "not")
     assert polarity("He saw the *dog.") == ("up", "")
+    assert polarity("All members of the *club left.") == ("none", "all")
+    assert polarity("It costs more than the value of the *dog.") == ("none", "than")
 
 
 def test_two_negations_cancel() -> None:
@@ -256,6 +258,8 @@ def test_what_follows_a_comma_is_said_of_everything_the_noun_names() -> None:
         ("Despite *protests, there was little choice.", "up"),
         ("The drink gave them all good *cheer.", "up"),
         ("It is used in case *studies.", "up"),
+        ("Output has not risen, suggesting that a *rule hurts.", "up"),
+        ("It rained all the way to a *town.", "up"),
     ],
 )
 def test_words_outside_the_scope_of_a_quantifier_or_negation_are_upward(marked: str, expected: str) -> None:

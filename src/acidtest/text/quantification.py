@@ -52,7 +52,8 @@ def quantified_phrase(tree: DependencyTree, place: int) -> Quantified | None:
             return Quantified(single, range(place, place + 1))
     left = tree.left_edge(place)
     for first in range(max(0, left - _REACH), place):
-        for size in range(min(_LONGEST, place - first), 0, -1):
+        # The noun is part of "all the time", but not alone.
+        for size in range(min(_LONGEST, place + 1 - first), 0, -1):
             if first + size < left:
                 continue
             words = " ".join(tree.words[first : first + size])
@@ -72,6 +73,8 @@ def _is_quantifier(tree: DependencyTree, first: int, size: int, place: int) -> b
     before = tree.words[first - 1] if first else ""
     if (word in _WITH_NUMBER and size == 1) or words_are(tree, first, "up", "to"):
         return after == "CD"
+    if "than" in tree.words[first : first + size]:
+        return after == "CD" or tree.words[first + size : first + size + 1] in (["a"], ["half"], ["one"])
     if "little" in tree.words[first : first + size]:
         # "A little dog", "little dogs" are small; "little food" is not much.
         counted = tree.tags[place] == "NNS" or before == "a" or after in ("JJ", "NNP")
@@ -107,7 +110,8 @@ def is_partitive(tree: DependencyTree, place: int) -> bool:
     head = tree.heads[place]
     if head < 0 or tree.words[head] != "of" or tree.heads[head] < 0:
         return False
-    return quantified_phrase(tree, tree.heads[head]) is not None
+    counting = quantified_phrase(tree, tree.heads[head])
+    return counting is not None and tree.heads[head] in counting.places
 
 
 def is_focus(tree: DependencyTree, place: int) -> bool:

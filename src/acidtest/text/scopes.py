@@ -195,7 +195,7 @@ _Operation = tuple[str, str, Iterable[int]]
 
 def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: bool) -> Iterator[_Operation]:
     """The words that have scope over a predicate."""
-    if previous >= 0 and tree.relations[previous] == "advcl" and connective(tree, previous) in _OUTSIDE_NEGATION:
+    if previous >= 0 and tree.relations[previous] == "advcl" and _is_outside(tree, previous):
         return
     for child in tree.children[node]:
         relation = tree.relations[child]
@@ -216,6 +216,13 @@ def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: 
         elif relation == "prep":
             for noun in tree.related(child, "pobj"):
                 yield from _quantifier_scope(tree, noun)
+
+
+def _is_outside(tree: DependencyTree, node: int) -> bool:
+    """Whether an adverbial clause is outside what negates its main clause: *because*, or a participle after a comma."""
+    mark = connective(tree, node)
+    first = min([node, *(tree.left_edge(child) for child in tree.children[node])])
+    return mark in _OUTSIDE_NEGATION or (not mark and first > 0 and tree.words[first - 1] == ",")
 
 
 def _quantifier_scope(tree: DependencyTree, place: int) -> Iterator[_Operation]:
