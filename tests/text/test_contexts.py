@@ -150,6 +150,9 @@ def test_two_negations_cancel() -> None:
         ('He said, "The soup is *cold."', "quotation", "say", False),
         ("A man with a *cold soup.", "fragment", "", True),
         ("The soup was *cold as well.", "main", "", True),
+        ("Because the soup is *cold, you can leave.", "adverbial", "", True),
+        ("There is evidence that many people ate *cold soup.", "complement", "evidence", False),
+        ("There was a *cold soup made.", "main", "", True),
     ],
 )
 def test_the_clause_its_governor_and_whether_it_is_asserted(

@@ -99,6 +99,9 @@ def _fits(kind: str, words: Sequence[str], tags: Sequence[str], place: int) -> b
     tag = tags[place]
     if words[place] in ("that", "which", "whatever"):
         following = tags[place + 1] if place + 1 < len(tags) else "."
+        if following in ("NNS", "NNPS", "JJ") and "NNS" in tags[place + 1 : place + 3] and words[place] == "that":
+            # "That many people came": before a plural it is no determiner.
+            return place > 0
         return tag != "DT" or following in _PRONOUNS or (following in FINITE_TAGS - {"VBD"} and place > 0)
     if kind == "preposition":
         return tag not in VERB_TAGS and tag not in NOUN_TAGS and tag not in ("JJ", "RP")

@@ -309,18 +309,25 @@ class _LightParser(TreeBuilder):
             self.joint = -1
             self.stack.append(OpenClause("conj", clause.verb))
         elif word in ("that", "whether", "the fact that") or (word == "if" and self._asks()):
-            head = last.head if last is not None and last.kind in ("noun", "adjective", "verb") else clause.verb
-            relation = (
-                "acl" if last is not None and last.kind == "noun" and clause.last_object != last.head else "ccomp"
-            )
-            if relation == "ccomp" and last is not None and last.kind == "noun" and clause.verb >= 0:
-                head = clause.verb
+            relation, head = self._content_of(last)
             self.stack.append(OpenClause(relation if head >= 0 else "csubj", head, fronted=head < 0))
         elif clause.verb >= 0:
             self.stack.append(OpenClause("advcl", clause.verb))
         else:
             self.stack.append(OpenClause("advcl", clause.subject, fronted=clause.subject < 0))
         self.clause.waiting.append((chunk.head, "mark"))
+
+    def _content_of(self, last: Chunk | None) -> tuple[str, int]:
+        """The relation and head of a clause with *that*: of the noun before it, or of the verb or adjective."""
+        verb = self.clause.verb
+        if last is None or last.kind not in ("noun", "adjective", "verb"):
+            return "ccomp", verb
+        if last.kind != "noun":
+            return "ccomp", last.head
+        content = takes_clause(self.lemma(last.head)) and not takes_clause(self.lemma(verb))
+        if content or verb < 0 or self.clause.last_object != last.head:
+            return "acl", last.head
+        return "ccomp", verb
 
     def _asks(self) -> bool:
         """Whether the open clause's verb takes *if* as *whether*: *he asked if it rained*."""

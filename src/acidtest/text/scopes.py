@@ -169,7 +169,10 @@ def _enter_predicate(tree: DependencyTree, scope: Scope, node: int, previous: in
         return
     for word, polarity, places in _scopes_over(tree, node, previous, is_subject=is_subject):
         scope.apply(polarity, word, places)
-    if not scope.presupposed and (_is_modal(tree, node) or _is_conditional(tree, node, previous)):
+    if scope.presupposed or (previous >= 0 and tree.relations[previous] == "advcl" and _is_outside(tree, previous)):
+        # "Because it was cold, he may leave": only the leaving is uncertain.
+        return
+    if _is_modal(tree, node) or _is_conditional(tree, node, previous):
         scope.asserted = False
 
 

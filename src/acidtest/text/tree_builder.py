@@ -141,7 +141,9 @@ class TreeBuilder:
             chunk = self.parts[place]
             if chunk.kind == "verb":
                 if self.may_be_finite(place):
-                    return True
+                    # "There was a move made": after a form of "be" it is a participle.
+                    passive = self.clause.verb >= 0 and self.words[self.clause.verb] in BE and chunk.form != "finite"
+                    return not passive
                 if chunk.form in ("base", "infinitive") or place > number + 1:
                     return False
             elif chunk.kind in _BOUNDARIES or (chunk.kind == "noun" and place == number + 1):
