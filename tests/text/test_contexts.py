@@ -263,6 +263,11 @@ def test_what_follows_a_comma_is_said_of_everything_the_noun_names() -> None:
         ("It is used in case *studies.", "up"),
         ("Output has not risen, suggesting that a *rule hurts.", "up"),
         ("It rained all the way to a *town.", "up"),
+        ("He wears a *shirt with no tie.", "up"),
+        ("He wears a shirt with no *tie.", "down"),
+        ("He was a *pilot, not a baker.", "up"),
+        ("He was a pilot, not a *baker.", "down"),
+        ("He has more *sons than daughters.", "none"),
     ],
 )
 def test_words_outside_the_scope_of_a_quantifier_or_negation_are_upward(marked: str, expected: str) -> None:

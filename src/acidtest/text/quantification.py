@@ -85,7 +85,7 @@ def _is_quantifier(tree: DependencyTree, first: int, size: int, place: int) -> b
         if word in ("more", "less", "most"):
             return tree.heads[first] == place and tree.relations[first] != "compound"
     if word == "both":
-        return tree.tags[place] == "NNS" and not tree.related(place, "conj")
+        return tree.tags[place] == "NNS" and not tree.related(place, "conj") and "and" not in tree.words[first:place]
     if word in ("only", "just"):
         return is_focus(tree, first) and (first >= tree.left_edge(place) or tree.heads[first] == place)
     return True

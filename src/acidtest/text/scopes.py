@@ -35,6 +35,8 @@ _OUTSIDE_NEGATION = frozenset(
     {"because", "although", "though", "even though", "whereas", "while", "since", "as", "after", "when"}
 )
 _INVERTED = frozenset({*BE, *HAVE, *DO, "can", "could", "will", "would", "should", "may", "might", "must", "shall"})
+_CLOSED_PREPOSITIONS = frozenset({"with", "without", "at", "of", "for"})
+"""Prepositions whose quantified object leaves the rest alone: *he wears a shirt with no tie*."""
 _NEGATIVE_OPENERS = frozenset({"never", "rarely", "seldom", "hardly", "scarcely", "barely"})
 
 
@@ -216,7 +218,7 @@ def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: 
             continue
         elif relation in ("dobj", "attr", "dative"):
             yield from _quantifier_scope(tree, child)
-        elif relation == "prep":
+        elif relation == "prep" and tree.words[child] not in _CLOSED_PREPOSITIONS:
             for noun in tree.related(child, "pobj"):
                 yield from _quantifier_scope(tree, noun)
 
@@ -230,7 +232,9 @@ def _is_outside(tree: DependencyTree, node: int) -> bool:
 
 def _quantifier_scope(tree: DependencyTree, place: int) -> Iterator[_Operation]:
     quantified = quantified_phrase(tree, place)
-    if quantified is not None:
+    contrast = quantified is not None and quantified.places[0] > 0 and tree.words[quantified.places[0] - 1] == ","
+    if quantified is not None and not (contrast and quantified.words.startswith("not")):
+        # "He was a pilot, not a baker" says nothing against pilots.
         yield quantified.words, quantified.quantifier.scope, quantified.places
 
 
