@@ -233,6 +233,8 @@ def test_texts_without_words_do_not_fail() -> None:
         ("*Beavers build dams.", ("none", "build")),
         ("*Dogs run through a field.", ("up", "")),
         ("*Dogs are running.", ("up", "")),
+        ("*Crafts are being made.", ("up", "")),
+        ("*Whales are hunted.", ("none", "hunted")),
         ("My uncle hates *vegetables.", ("none", "hates")),
         ("My uncle eats *vegetables.", ("up", "")),
     ],
@@ -278,6 +280,8 @@ def test_an_auxiliary_before_its_subject_asks() -> None:
     row = context("have you seen a *dog lately")
     assert (row["clause"], row["polarity"], row["asserted"]) == ("question", "none", False)
     assert context("Never had she seen a *lion.")["polarity"] == "down"
+    assert context("Here is a *picture of a dog.")["clause"] == "main"
+    assert context("Around the corner is a *church.")["clause"] == "main"
 
 
 def test_a_quantifier_after_its_subject_restricts_no_other_noun() -> None:

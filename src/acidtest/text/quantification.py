@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acidtest.text.chunks import FINITE_TAGS
 from acidtest.text.dependencies import SUBJECTS, DependencyTree
 from acidtest.text.operators import Quantifier, governor_effect, operators, quantifiers
 
@@ -145,6 +144,8 @@ def generic_verb(tree: DependencyTree, place: int) -> int:
 
 def _is_simple_present(tree: DependencyTree, verb: int) -> bool:
     helpers = tree.related(verb, "aux", "auxpass")
-    if any(tree.tags[helper] in FINITE_TAGS and tree.words[helper] not in ("do", "does") for helper in helpers):
-        return tree.tags[verb] in ("VBN", "VB") and any(tree.tags[helper] in _PRESENT for helper in helpers)
-    return tree.tags[verb] in _PRESENT
+    if tree.tags[verb] in _PRESENT:
+        return not helpers
+    if any(tree.words[helper] not in ("is", "are", "do", "does", "n't", "not") for helper in helpers):
+        return False
+    return tree.tags[verb] in ("VBN", "VB") and bool(helpers)

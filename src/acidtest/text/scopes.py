@@ -107,8 +107,12 @@ def is_question(tree: DependencyTree, root: int) -> bool:
         or not helpers[0] < subjects[0] == helpers[0] + 1 + _phrase_length(tree, subjects[0])
     ):
         return False
-    before = [tree.words[child] for child in tree.children[root] if child < min(helpers)]
-    return not any(word in operators("adverb") or word in ("so", "only", "not", "nor") for word in before)
+    # "Never had she …", "here is …", "around the corner is …" do not ask; "so, have you …" and "what did …" do.
+    return not any(
+        tree.relations[child] == "prep" or tree.tags[child] in ("RB", "EX", "IN") or tree.words[child] in ("nor", "not")
+        for child in tree.children[root]
+        if child < min(helpers)
+    )
 
 
 def _phrase_length(tree: DependencyTree, head: int) -> int:

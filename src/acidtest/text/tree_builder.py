@@ -280,7 +280,7 @@ def _repair_tags(words: list[str], tags: list[str]) -> list[str]:
         before, after = words[place - 1], tags[place + 1] if place + 1 < len(tags) else ""
         if tags[place] in ("VB", "VBP", "MD") and tags[place - 1] in ("DT", "PRP$"):
             repaired[place] = "NN"
-        elif words[place] in ("all", "both") and before in ("them", "us", "you"):
+        elif words[place] in ("all", "both") and before in ("them", "us", "you", "they", "we"):
             repaired[place] = "RB"
         elif words[place] in ("all", "both", "each") and (before in BE | HAVE or tags[place - 1] == "MD"):
             repaired[place] = "RB" if after in {*VERB_TAGS, "JJ", "RB", "IN"} else tags[place]
