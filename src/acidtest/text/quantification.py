@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from acidtest.text.dependencies import SUBJECTS, DependencyTree
 from acidtest.text.operators import Quantifier, governor_effect, operators, quantifiers
@@ -51,6 +52,8 @@ def quantified_phrase(tree: DependencyTree, place: int) -> Quantified | None:
             return Quantified(single, range(place, place + 1))
     left = tree.left_edge(place)
     for first in range(max(0, left - _REACH), place):
+        if tree.words[first] not in _openers():
+            continue
         # The noun is part of "all the time", but not alone.
         for size in range(min(_LONGEST, place + 1 - first), 0, -1):
             if first + size < left:
@@ -59,6 +62,11 @@ def quantified_phrase(tree: DependencyTree, place: int) -> Quantified | None:
             if words in table and _is_quantifier(tree, first, size, place):
                 return Quantified(table[words], range(first, first + size))
     return None
+
+
+@cache
+def _openers() -> frozenset[str]:
+    return frozenset(words.partition(" ")[0] for words in quantifiers())
 
 
 def _counts(tree: DependencyTree, place: int) -> bool:
