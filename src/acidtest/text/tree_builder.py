@@ -227,10 +227,10 @@ class TreeBuilder:
                 self.attach(place, root, relation)
         if root < 0:
             root = next((chunk.head for chunk in self.parts if chunk.kind in ("adjective", "preposition")), 0)
+        self.heads[root], self.relations[root] = -1, "ROOT"
         for place in range(len(self.words)):
             if self.heads[place] < 0 and place != root:
                 self.attach(place, root, "punct" if not self.words[place][:1].isalnum() else "dep")
-        self.heads[root], self.relations[root] = -1, "ROOT"
 
     def is_finite(self) -> bool:
         """Whether the verb of the open clause is finite."""
