@@ -16,8 +16,8 @@ TAGS = (
 )  # fmt: skip
 WORDS = (
     "dog", "the", "that", "if", "who", "is", "has", "did", "not", "no", "only", "neither", "nor", "and", "or", "in",
-    "to", "more", "than", "as", "well", "think", "said", "left", "all", "each", "other", "when", "before", ",", ".", "?",
-    "'s",
+    "to", "more", "than", "as", "well", "think", "said", "left", "all", "each", "other", "when", "before", ",", ".",
+    "?", "'s",
 )  # fmt: skip
 
 
