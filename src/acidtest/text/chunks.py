@@ -165,7 +165,7 @@ def _after_bound(words: Sequence[str], tags: Sequence[str], start: int) -> int:
     """The position of the number after *more than*, *at least* and the like; ``start`` where there is none."""
     for size in (3, 2):
         after = start + size
-        if after < len(words) and tags[after] in ("CD", "DT", "PDT") and tuple(words[start:after]) in _BOUNDS:
+        if after < len(words) and tuple(words[start:after]) in _BOUNDS:
             return after if tags[after] == "CD" or words[after] in ("a", "half", "one") else start
     return start
 

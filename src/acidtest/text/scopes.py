@@ -155,8 +155,13 @@ def _apply_negations(tree: DependencyTree, scope: Scope, node: int) -> None:
 
 def _destroys(tree: DependencyTree, child: int) -> bool:
     """Whether a word before a noun makes its place non-monotone: a superlative, or *only* and the like."""
-    if tree.tags[child] in ("JJS", "RBS"):
-        return tree.words[child] not in ("most", "least")
+    if tree.words[child] in ("most", "least"):
+        # "Her most important papers", but not "most papers".
+        return tree.tags[child + 1 : child + 2] in (["JJ"], ["RB"], ["VBN"], ["VBG"])
+    if tree.tags[child] in ("JJS", "RBS") or any(
+        tree.words[place] == "most" for place in tree.related(child, "advmod")
+    ):
+        return True
     if tree.relations[child] == "amod" and tree.words[child] in operators("adjective"):
         return True
     return is_focus(tree, child) and tree.relations[child] == "advmod"
@@ -355,6 +360,9 @@ def _cross_adverbial(tree: DependencyTree, scope: Scope, node: int) -> None:
 
 
 def _cross_preposition(tree: DependencyTree, scope: Scope, preposition: int) -> None:
+    for child in tree.children[preposition]:
+        if is_focus(tree, child) and child < preposition:
+            scope.apply(NONE, tree.words[child], [child])
     effect = operators("preposition").get(_longest_around(tree, preposition, operators("preposition")))
     if effect is not None:
         scope.apply(effect.polarity, tree.words[preposition], [preposition])
