@@ -158,9 +158,10 @@ def _destroys(tree: DependencyTree, child: int) -> bool:
     if tree.words[child] in ("most", "least"):
         # "Her most important papers", but not "most papers".
         return tree.tags[child + 1 : child + 2] in (["JJ"], ["RB"], ["VBN"], ["VBG"])
-    if tree.tags[child] in ("JJS", "RBS") or any(
+    described = tree.relations[child] == "amod" and any(
         tree.words[place] == "most" for place in tree.related(child, "advmod")
-    ):
+    )
+    if tree.tags[child] in ("JJS", "RBS") or described:
         return True
     if tree.relations[child] == "amod" and tree.words[child] in operators("adjective"):
         return True
