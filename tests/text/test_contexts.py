@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,9 @@ import polars as pl
 import pytest
 
 from acidtest.text.sentences import Sentences
+
+
+MARKED = Path(__file__).parents[1] / "data" / "polarity.tsv"
 
 
 def context(marked: str) -> dict[str, Any]:
@@ -294,3 +298,11 @@ def test_a_quantifier_after_its_subject_restricts_no_other_noun() -> None:
 @pytest.mark.parametrize("marked", ["A former *baker left.", "The average *salary is low."])
 def test_an_adjective_may_destroy_the_polarity_of_its_noun(marked: str) -> None:
     assert polarity(marked)[0] == "none"
+
+
+def test_the_marked_sentences_to_develop_with_come_out_as_both_readings_say() -> None:
+    rows = pl.read_csv(MARKED, separator="\t", quote_char=None).filter(part="develop")
+    rows = rows.filter(pl.col("first") == pl.col("second"))
+    answers = [row["polarity"] for row in contexts(*rows["sentence"])]
+    wrong = rows.with_columns(answer=pl.Series(answers)).filter(pl.col("answer") != pl.col("first"))
+    assert wrong.select("sentence", "first", "answer").rows() == []
