@@ -59,7 +59,7 @@ VERDICTS = (
 
 UNTOUCHED = "untouched pairs"
 _LEGEND = (
-    f"How far answers follow gold, or a cue toward a wrong answer, points; ▒ interval; used: all > {100 * USED:.0f}."
+    f"By how many points gold, or a cue, raises a label; █ sure, ▒ interval; used: surely above {100 * USED:.0f} (┊)."
 )
 _SUITES_LEGEND = "Accuracy in % (95 % interval); chance: of guessing; control: the same pairs, unchanged."
 _PREMISE_CHANGES = {"another": "another premise", "none": "none", "shuffled": "its words shuffled"}
