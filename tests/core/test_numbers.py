@@ -71,7 +71,5 @@ def test_a_folded_name_loses_nothing(width: int) -> None:
 
 def test_the_label_that_answers_move_toward_stands_before_the_interval() -> None:
     effect = Estimate(0.6, 0.5, 0.7, 100, 100, "m")
-    assert (
-        cell_text(Push(effect, "entailment", used=True), "points").line == "+60.0* (toward entailment, +50.0 to +70.0)"
-    )
+    assert cell_text(Push(effect, "entailment", used=True), "points").line == "+60.0* (entailment, +50.0 to +70.0)"
     assert cell_text(Push(effect), "points").line == "+60.0 (+50.0 to +70.0)"

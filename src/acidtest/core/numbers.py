@@ -40,8 +40,8 @@ def cell_text(cell: Cell, unit: Unit) -> CellText:
             interval(cell.after, unit),
         )
     if isinstance(cell, Push):
-        star, toward = "*" if cell.used else "", f"toward {cell.toward}" if cell.toward else ""
-        detail = ", ".join(filter(None, (toward, interval(cell.estimate, unit))))
+        star = "*" if cell.used else ""
+        detail = ", ".join(filter(None, (cell.toward, interval(cell.estimate, unit))))
         return CellText(f"{number_text(cell.estimate.value, unit)}{star}", detail)
     if isinstance(cell, Published):
         printed = published(cell.value, unit)

@@ -15,7 +15,7 @@ from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, U
 from acidtest.core.files import suggest_files
 from acidtest.core.logs import log
 from acidtest.core.registry import Option, Registry, parse_options, read_options
-from acidtest.core.suite import Suite
+from acidtest.core.suite import EXPECTATION, Suite
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class Generator:
     def _empty_error(self, suite: Suite) -> NothingToMakeError:
         corpus, left_out = suite.card.arguments.get("from", "the corpus"), suite.card.left_out
         reasons = list_some(suite.card.left_out_reasons)
-        advice = "mend the changes, or use another corpus" if "change" in suite.card.columns else "use another corpus"
+        advice = ("mend the changes, or " if EXPECTATION in suite.card.columns else "") + "use another corpus"
         if any("--ask" in reason for reason in left_out):
             assume = "; or --assume paper" if "assume" in self.options else ""
             advice = f"get gold for those that wait (--ask, then --answers FILE{assume}), or {advice}"
