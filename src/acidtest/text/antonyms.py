@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import word_list
 from acidtest.text.inflection import inflect, replace_span
-from acidtest.text.opposites import CAUTIONS, Caution, PlainPlace, TaggedSentence, antonym_in, opposites
+from acidtest.text.opposites import Caution, PlainPlace, TaggedSentence, antonym_in, opposites
 from acidtest.text.sentences import Sentences, doubts
 from acidtest.text.wordnet import wordnet
 
@@ -27,8 +27,11 @@ _NOWHERE_ASSERTED = ("question", "quotation")
 _BEFORE = (*_AFTER, "belief", "coordination", "quantifier", "comparison", "focus", "subordination")
 """Reasons for doubt that count anywhere in the sentence, in the clause after the word, and in the clause before it."""
 
-_POS_OF_PLACE = {"predicate": "a", "description": "a", "subject": "a", "definite": "a", "nominal": "n", "agent": "n"}
-"""The plain places used where the sense is not chosen by context, with the part of speech replaced in each."""
+_PLACES_OF_POS = {
+    "a": frozenset({"predicate", "description", "subject", "definite"}),
+    "n": frozenset({"nominal", "agent"}),
+}
+"""The plain places used where the sense is not chosen by context."""
 
 _POS_NAMES = {"a": "adjective", "n": "noun", "v": "verb", "r": "adverb"}
 _TAGS = {
@@ -93,7 +96,10 @@ def replace_by_antonyms(
         for text, words, tags in sentences.by_text("token", "tag")
         if text in used
     }
-    candidates = candidates.with_columns(_doubts(texts, candidates, lines))
+    contexts = sentences.contexts(candidates["place"].to_numpy())
+    candidates = candidates.with_columns(
+        _doubts(texts, candidates, lines), unasserted=_unasserted(candidates, contexts)
+    )
     # With wsd="context" the antonym depends on the place and is chosen below.
     choices = None if wsd == "context" else _antonyms(texts, sentences.frame, candidates, wsd=wsd, draws=draws)
     rows, left_out, done = [], Counter[str](), set[tuple[int, int]]()
@@ -126,9 +132,34 @@ def _doubts(texts: pl.Series, candidates: pl.DataFrame, lines: Mapping[int, Tagg
     return [clause.alias("doubt"), anywhere.alias("doubt_anywhere")]
 
 
+def _unasserted(candidates: pl.DataFrame, contexts: pl.DataFrame) -> pl.Series:
+    """Why the writer does not assert the clause of each candidate, or not upward; null where this is not so."""
+    # "Never" makes its own place downward, and "the first" its own place non-monotone.
+    is_upward = (pl.col("polarity") == "up") | pl.col("by").str.ends_with(pl.col("word"))
+    reason = (
+        pl.when(pl.col("phrase").is_in(["name", "title", "idiom"]))
+        .then(pl.lit("phrase"))
+        .when(pl.col("clause") == "relative")
+        .then(pl.lit("relative clause"))
+        .when(~pl.col("asserted"))
+        .then(pl.lit("not asserted"))
+        .when(~is_upward)
+        .then(pl.lit("polarity"))
+    )
+    return contexts.with_columns(candidates["word"]).select(reason).to_series()
+
+
 def _candidates(tokens: pl.DataFrame, wsd: Wsd) -> pl.DataFrame:
-    """The adjectives and nouns that have an antonym in some sense: columns of ``tokens``, number, pos and base."""
-    tokens = tokens.with_columns(number=pl.int_range(pl.len()).over("text"), word=pl.col("token").str.to_lowercase())
+    """The words that have an antonym in some sense: columns of ``tokens``, place, number, word, pos and base.
+
+    ``place`` is the row of ``tokens``, ``number`` counts the tokens of a text. With ``wsd="context"`` they are
+    words of the table of opposites, otherwise adjectives and nouns.
+    """
+    tokens = tokens.with_columns(
+        place=pl.int_range(pl.len()),
+        number=pl.int_range(pl.len()).over("text"),
+        word=pl.col("token").str.to_lowercase(),
+    )
     words = tokens["word"].unique()
     if wsd == "context":
         known = pl.DataFrame(list(opposites()), schema=["base", "pos"], orient="row")
@@ -186,15 +217,19 @@ def _choose_replacement(
     before, after = line.around(number)
     if row["tag"] in ("NNP", "NNPS"):
         return "name"
-    if is_idiom(before, line.words[number], after):
+    # "Rose in" is no idiom in "prices rose in May"; the places of verbs allow no particle after them.
+    is_verb = row["pos"] == "v"
+    if not is_verb and is_idiom(before, line.words[number], after):
         return "idiom"
     place, antonym, reason = None, "", "no plain place"
-    for place in _places(row, line, caution, plain_only=choices is not None):
+    known = opposites()[row["base"], row["pos"]] if choices is None else []
+    names = frozenset[str]().union(*(opposite.places for opposite in known)) or _PLACES_OF_POS[row["pos"]]
+    for place in _places(row, line, caution, names=names, plain_only=choices is not None):
         if isinstance(place, str):
             reason = place
         elif choices is None:
-            antonym, reason = antonym_in(place, opposites().get((row["base"], row["pos"]), [])), "sense not sure"
-        elif place.is_decisive and _POS_OF_PLACE.get(place.name) == row["pos"]:
+            antonym, reason = antonym_in(place, known), "sense not sure"
+        elif place.is_decisive:
             antonym, reason = choices.get((row["text"], number), ""), "no antonym in that sense"
         if antonym:
             break
@@ -204,18 +239,23 @@ def _choose_replacement(
         return "sex told elsewhere"
     if antonym in line.words:
         return "antonym near"
-    return "idiom" if is_idiom(before, antonym, after) else (place, antonym)
+    return "idiom" if not is_verb and is_idiom(before, antonym, after) else (place, antonym)
 
 
 def _places(
-    row: Mapping[str, Any], line: TaggedSentence, caution: Caution, *, plain_only: bool
+    row: Mapping[str, Any], line: TaggedSentence, caution: Caution, *, names: Collection[str], plain_only: bool
 ) -> Iterator[PlainPlace | str]:
-    """The places where a candidate may be replaced, those of the highest caution first, or reasons why not."""
+    """Those of the named places where a candidate may be replaced, of the highest caution first, or reasons why not."""
+    number, unasserted = row["number"], row["unasserted"]
     if row["doubt"]:
         yield row["doubt"]
-    else:
-        yield from line.plain_places(row["number"])
+    elif row["pos"] in ("a", "n"):
+        yield from line.plain_places(number, names)
+    elif not unasserted:
+        yield from line.opening_places(number, names)
     if row["doubt_anywhere"] or plain_only:
         return
-    for level in CAUTIONS[1 : CAUTIONS.index(caution) + 1]:
-        yield from line.asserted_places(row["number"], level)
+    if caution != "high":
+        yield from [unasserted] if unasserted else line.asserted_places(number, names, "medium")
+    if caution == "low":
+        yield from line.asserted_places(number, names, "low")

@@ -3,14 +3,14 @@
 A word is replaced only where it says something definite: *the soup was cold*, *the old man slept*, *prices rose*, *he
 always sings*. With the opposite there, the sentence cannot be true of the same event. ``Caution`` decides how much the
 rest of the sentence matters: ``high`` wants a plain clause without anything that could soften it, ``medium`` an
-asserted clause in any sentence, ``low`` also accepts what somebody thinks, says or sees, generic statements and objects.
+asserted clause in any sentence, ``low`` also accepts what somebody thinks, says or sees, and generic statements.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -19,8 +19,6 @@ from acidtest.text.wordnet import noun_kind
 
 Caution = Literal["high", "medium", "low"]
 """How sure it must be that a word and its opposite contradict each other; from few pairs to many."""
-
-CAUTIONS: tuple[Caution, ...] = ("high", "medium", "low")
 
 _MAY_BE = {
     "name": frozenset({"person", "location", "group"}),
@@ -100,7 +98,7 @@ def place_patterns() -> dict[Caution, list[tuple[str, re.Pattern[str]]]]:
     may refer to parts defined above it in the table.
     """
     parts = dict[str, str]()
-    places: dict[Caution, list[tuple[str, re.Pattern[str]]]] = {caution: [] for caution in CAUTIONS}
+    places: dict[Caution, list[tuple[str, re.Pattern[str]]]] = {"high": [], "medium": [], "low": []}
     for row in packaged_table("stress/places.tsv").iter_rows(named=True):
         whole = re.sub(r"\{([a-z ]+)\}", lambda match: parts[match[1]], row["pattern"])
         if row["kind"] == "part":
@@ -136,7 +134,7 @@ def _surroundings() -> tuple[_Surrounding, ...]:
 
 
 def surrounding_doubt(parts: Mapping[str, str], caution: Caution) -> str:
-    """Why the words around a place leave it unsure; empty where they do not. ``parts`` has before, between and after."""
+    """Why the words around a place leave it unsure; empty where they do not. ``parts``: before, between, after."""
     needed, met = "", False
     for rule in _surroundings():
         if caution not in rule.cautions:
@@ -167,20 +165,34 @@ class TaggedSentence:
         before = self.words[token - 1] if token else ""
         return before, self.words[token + 1] if token + 1 < len(self.words) else ""
 
-    def plain_places(self, token: int) -> Iterator[PlainPlace]:
-        """The plain places a token stands in within its main clause."""
+    def plain_places(self, token: int, names: Collection[str]) -> Iterator[PlainPlace]:
+        """Those of the named plain places that a token stands in within its main clause."""
         words, place = self.clause(token)
         marked = self._marked(token - place, token - place + len(words), token)
         for name, pattern in place_patterns()["high"]:
-            match = pattern.match(marked)
+            match = pattern.match(marked) if name in names else None
             if match:
                 yield PlainPlace(name, _kind(match.groupdict()), self.around(token)[1])
 
-    def asserted_places(self, token: int, caution: Caution) -> Iterator[PlainPlace | str]:
-        """The places of ``caution`` a token stands in within the whole sentence, or why one is not sure."""
+    def opening_places(self, token: int, names: Collection[str]) -> Iterator[PlainPlace]:
+        """The asserted places a token stands in where nothing precedes their subject."""
+        for start, place in self._matching_places(token, names, "medium"):
+            if start == 0 and isinstance(place, PlainPlace):
+                yield replace(place, caution="high")
+
+    def asserted_places(self, token: int, names: Collection[str], caution: Caution) -> Iterator[PlainPlace | str]:
+        """Those of the named places that a token stands in within the whole sentence, or why one is not sure."""
+        for _, place in self._matching_places(token, names, caution):
+            yield place
+
+    def _matching_places(
+        self, token: int, names: Collection[str], caution: Caution
+    ) -> Iterator[tuple[int, PlainPlace | str]]:
+        """The number of words before a place's subject, and the place or why it is not sure."""
         marked = self._marked(0, len(self.words), token)
-        for name, pattern in place_patterns()[caution]:
-            match = pattern.match(marked)
+        patterns = place_patterns()
+        for name, pattern in [*patterns["medium"], *(patterns["low"] if caution == "low" else ())]:
+            match = pattern.match(marked) if name in names else None
             if match:
                 start = match["left"].count(" ")
                 words = {
@@ -189,7 +201,7 @@ class TaggedSentence:
                     "after": " ".join(self.words[token + 1 :]),
                 }
                 doubt = surrounding_doubt(words, caution)
-                yield doubt or PlainPlace(name, _kind(match.groupdict()), self.around(token)[1], caution)
+                yield start, doubt or PlainPlace(name, _kind(match.groupdict()), self.around(token)[1], caution)
 
     def _marked(self, start: int, end: int, token: int) -> str:
         """The words from ``start`` to ``end`` with their tags, a token marked."""

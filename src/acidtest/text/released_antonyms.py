@@ -76,7 +76,7 @@ def _antonyms() -> pl.DataFrame:
             "antonym": net.words_of(target),
         }
     ).with_columns(pos=net.synset_table["pos"].gather(net.sense_table["synset"].gather(source)).cast(pl.String))
-    is_wanted = pl.col("pos").is_in(list(_POS)) & ~pl.col("antonym").str.contains("_") & (pl.col("antonym") != "civilian")
+    is_wanted = (
+        pl.col("pos").is_in(list(_POS)) & ~pl.col("antonym").str.contains("_") & (pl.col("antonym") != "civilian")
+    )
     return frame.filter(is_wanted).sort("synset", "place", "antonym").select("synset", "pos", "antonym")
-
-

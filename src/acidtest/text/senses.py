@@ -202,9 +202,7 @@ class _SenseChoices:
     numbers: NDArray[np.int32]
 
     @classmethod
-    def of(
-        cls, words: pl.Series, pos: pl.Series, *, satellites: bool, last_name_first: bool = False
-    ) -> _SenseChoices:
+    def of(cls, words: pl.Series, pos: pl.Series, *, satellites: bool, last_name_first: bool = False) -> _SenseChoices:
         """The choices for each word; ``satellites``: whether ``a`` includes satellite adjectives.
 
         ``last_name_first``: the order is not WordNet's, but that of the synsets' names, backwards.
