@@ -49,7 +49,7 @@ def test_a_word_in_a_plain_place_becomes_its_opposite(text: str, changed: str) -
         ("That's convenient.", "That's inconvenient."),
         ("The Meadows Mall is very popular and beautiful.", "The Meadows Mall is very popular and ugly."),
         ("He did well as a farmer, and his house was large as well.", "and his house was small as well."),
-        ("I didn't like it because it was expensive.", "I didn't like it because it was cheap."),
+        ("They stayed because it was cheap.", "They stayed because it was expensive."),
         ("Yeah, it's easy to do.", "Yeah, it's difficult to do."),
         ("All of the guests were happy.", "All of the guests were unhappy."),
         ("The tower was built in the early 18th century.", "The tower was built in the late 18th century."),
