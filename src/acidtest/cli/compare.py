@@ -147,4 +147,4 @@ def _require_different(folders: Sequence[Path]) -> None:
 def _require_factors(chosen: Sequence[str], factors: Sequence[str]) -> None:
     for factor in chosen:
         if factor not in factors:
-            raise UnknownNameError("factor", factor, factors, f" These runs have {', '.join(factors)} (--by)")
+            raise UnknownNameError("factor", factor, factors, " (--by)")
