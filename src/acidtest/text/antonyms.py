@@ -14,7 +14,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import word_list
 from acidtest.text.inflection import inflect, replace_span
-from acidtest.text.opposites import Caution, PlainPlace, TaggedSentence, antonym_in, opposites
+from acidtest.text.opposites import Caution, PlainPlace, TaggedSentence, antonym_in, opposite_places, opposites
 from acidtest.text.sentences import Sentences, doubts
 from acidtest.text.wordnet import wordnet
 
@@ -33,6 +33,7 @@ _PLACES_OF_POS = {
 }
 """The plain places used where the sense is not chosen by context."""
 
+_NO_PLACE = "no plain place"
 _POS_NAMES = {"a": "adjective", "n": "noun", "v": "verb", "r": "adverb"}
 _TAGS = {
     "a": ("JJ", "VBN", "VBD", "NN", "RB", "VB", "VBP", "NNP"),
@@ -96,10 +97,9 @@ def replace_by_antonyms(
         for text, words, tags in sentences.by_text("token", "tag")
         if text in used
     }
-    contexts = sentences.contexts(candidates["place"].to_numpy())
-    candidates = candidates.with_columns(
-        _doubts(texts, candidates, lines), unasserted=_unasserted(candidates, contexts)
-    )
+    candidates = candidates.with_columns(_doubts(texts, candidates, lines))
+    if wsd == "context":
+        candidates = candidates.with_columns(_unasserted(sentences, candidates, lines, caution))
     # With wsd="context" the antonym depends on the place and is chosen below.
     choices = None if wsd == "context" else _antonyms(texts, sentences.frame, candidates, wsd=wsd, draws=draws)
     rows, left_out, done = [], Counter[str](), set[tuple[int, int]]()
@@ -132,8 +132,20 @@ def _doubts(texts: pl.Series, candidates: pl.DataFrame, lines: Mapping[int, Tagg
     return [clause.alias("doubt"), anywhere.alias("doubt_anywhere")]
 
 
-def _unasserted(candidates: pl.DataFrame, contexts: pl.DataFrame) -> pl.Series:
-    """Why the writer does not assert the clause of each candidate, or not upward; null where this is not so."""
+def _unasserted(
+    sentences: Sentences, candidates: pl.DataFrame, lines: Mapping[int, TaggedSentence], caution: Caution
+) -> pl.Series:
+    """Column ``unasserted``: why the writer does not assert the clause of a candidate, or not upward; null if they do.
+
+    Only candidates in a place that needs an asserted clause are analysed; of the others nothing is known.
+    """
+    columns = candidates.select("text", "number", "base", "pos", "doubt_anywhere")
+    fits = [
+        not nowhere and (caution != "high" or pos in "vr") and lines[text].fits(number, opposite_places(base, pos))
+        for text, number, base, pos, nowhere in columns.iter_rows()
+    ]
+    rows = pl.Series(fits, dtype=pl.Boolean).arg_true()
+    contexts = sentences.contexts(candidates["place"].gather(rows).to_numpy())
     # "Never" makes its own place downward, and "the first" its own place non-monotone.
     is_upward = (pl.col("polarity") == "up") | pl.col("by").str.ends_with(pl.col("word"))
     reason = (
@@ -146,7 +158,8 @@ def _unasserted(candidates: pl.DataFrame, contexts: pl.DataFrame) -> pl.Series:
         .when(~is_upward)
         .then(pl.lit("polarity"))
     )
-    return contexts.with_columns(candidates["word"]).select(reason).to_series()
+    reasons = contexts.with_columns(candidates["word"].gather(rows)).select(reason).to_series()
+    return pl.repeat(_NO_PLACE, candidates.height, eager=True).scatter(rows, reasons).alias("unasserted")
 
 
 def _candidates(tokens: pl.DataFrame, wsd: Wsd) -> pl.DataFrame:
@@ -221,9 +234,9 @@ def _choose_replacement(
     is_verb = row["pos"] == "v"
     if not is_verb and is_idiom(before, line.words[number], after):
         return "idiom"
-    place, antonym, reason = None, "", "no plain place"
+    place, antonym, reason = None, "", _NO_PLACE
     known = opposites()[row["base"], row["pos"]] if choices is None else []
-    names = frozenset[str]().union(*(opposite.places for opposite in known)) or _PLACES_OF_POS[row["pos"]]
+    names = opposite_places(row["base"], row["pos"]) if choices is None else _PLACES_OF_POS[row["pos"]]
     for place in _places(row, line, caution, names=names, plain_only=choices is not None):
         if isinstance(place, str):
             reason = place
@@ -246,7 +259,7 @@ def _places(
     row: Mapping[str, Any], line: TaggedSentence, caution: Caution, *, names: Collection[str], plain_only: bool
 ) -> Iterator[PlainPlace | str]:
     """Those of the named places where a candidate may be replaced, of the highest caution first, or reasons why not."""
-    number, unasserted = row["number"], row["unasserted"]
+    number, unasserted = row["number"], row.get("unasserted")
     if row["doubt"]:
         yield row["doubt"]
     elif row["pos"] in ("a", "n"):
@@ -255,7 +268,7 @@ def _places(
         yield from line.opening_places(number, names)
     if row["doubt_anywhere"] or plain_only:
         return
-    if caution != "high":
+    if caution != "high" and unasserted != _NO_PLACE:
         yield from [unasserted] if unasserted else line.asserted_places(number, names, "medium")
     if caution == "low":
         yield from line.asserted_places(number, names, "low")

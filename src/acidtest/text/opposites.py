@@ -78,6 +78,12 @@ def opposites() -> dict[tuple[str, str], list[Opposite]]:
     return {key: sorted(several, key=lambda opposite: "*" in opposite.of) for key, several in by_word.items()}
 
 
+@cache
+def opposite_places(word: str, pos: str) -> frozenset[str]:
+    """The names of the plain places where a word may be replaced by some opposite."""
+    return frozenset[str]().union(*(opposite.places for opposite in opposites()[word, pos]))
+
+
 def antonym_in(place: PlainPlace, known: list[Opposite]) -> str:
     """The antonym in the sense that describes the place's kind of thing; empty when no sense is certain."""
     if not place.is_decisive:
@@ -173,6 +179,11 @@ class TaggedSentence:
             match = pattern.match(marked) if name in names else None
             if match:
                 yield PlainPlace(name, _kind(match.groupdict()), self.around(token)[1])
+
+    def fits(self, token: int, names: Collection[str]) -> bool:
+        """Whether a token stands in one of the named places that need an asserted clause."""
+        marked = self._marked(0, len(self.words), token)
+        return any(name in names and pattern.match(marked) for name, pattern in place_patterns()["medium"])
 
     def opening_places(self, token: int, names: Collection[str]) -> Iterator[PlainPlace]:
         """The asserted places a token stands in where nothing precedes their subject."""
