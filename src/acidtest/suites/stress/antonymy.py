@@ -68,6 +68,7 @@ def antonymy(
     else:
         from acidtest.text.tagging import tagger as load_tagger
 
+        caution = caution if wsd == "context" else "high"
         arguments = {"caution": caution, "wsd": wsd, "tagger": load_tagger(tagger).name}
         reversal = WordReversal(Draws(request.seed, _NAME), wsd, caution, tagger, left_out)
         rows = transform_rows(source, reversal.reverse_words)
