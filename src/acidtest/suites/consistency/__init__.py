@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import polars as pl
 
 from acidtest.core.digests import SeenDigests, digests
-from acidtest.core.draws import U64, Draws
-from acidtest.core.suite import PARSES, Kind, Suite, compact_frame, visit_batches
+from acidtest.core.draws import Draws
+from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
+from acidtest.suites.consistency.companions import Companions
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, transform_rows
 
 if TYPE_CHECKING:
@@ -28,14 +28,8 @@ _NAME = "consistency"
 _VERSION = 2
 _COLUMNS: dict[str, Kind] = {"law": "factor", "form": "factor"}
 
-_POOL_SIZE = 1 << 11
-"""How many hypotheses are searched for companions, the sentences that are joined to others."""
-_TRIES = 4
-"""How many times a companion that comes from a pair with the same premise is replaced by the next."""
 _CLOSE = 0.5
 """Gold of one annotator is used if at least this share of the hypothesis's words is in the premise."""
-_MOST_WORDS = 15
-"""The most words that a companion may have."""
 
 _NOTE = (
     "Gold of identity and conjunction is logic alone. Reversed and doubly negated pairs rest on the gold of the pair "
@@ -69,7 +63,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
     pairs = source_pairs(request, columns=(*_COLUMNS, "order"))
     tagger_name = load_tagger(tagger).name
     draws = Draws(request.seed, _NAME)
-    laws = LawApplication(draws, tagger, _companions(pairs, draws, tagger), trust_gold=trust_gold)
+    laws = LawApplication(draws, tagger, Companions.of(pairs, draws, tagger), trust_gold=trust_gold)
     rows = transform_rows(pairs.frame.drop(*PARSES, strict=False), laws.apply)
     return derive_suite(
         _NAME,
@@ -138,45 +132,13 @@ class AnalysedPair:
         return shared_words(self.premise, self.hypothesis) >= _CLOSE
 
 
-def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[tuple[Clause, int]]:
-    """Short plain sentences to join to others, each with the digest of the premise of its pair.
-
-    They are taken from the ``_POOL_SIZE`` hypotheses with the smallest draws, so they do not depend on the order in
-    which the corpus is read.
-    """
-    from acidtest.text.clauses import lower_first_word
-    from acidtest.text.sentences import Sentences
-
-    pool = pl.DataFrame(schema={"hypothesis": pl.String, "premise": pl.UInt64, "draw": pl.UInt64})
-
-    def visit(batch: pl.DataFrame) -> None:
-        nonlocal pool
-        candidates = batch.select(
-            "hypothesis",
-            premise=pl.Series(digests(batch["premise"])),
-            draw=pl.Series(draws.bits(digests(batch["hypothesis"]), "companion")),
-        )
-        pool = pl.concat([pool, candidates]).sort("draw", "premise").unique("draw", keep="first", maintain_order=True)
-        pool = compact_frame(pool.head(_POOL_SIZE))
-
-    visit_batches(pairs.frame.select("premise", "hypothesis"), visit)
-    return [
-        (clause, premise)
-        for clause, premise in zip(Sentences.of(pool["hypothesis"], tagger).clauses(), pool["premise"], strict=True)
-        if not isinstance(clause, str)
-        and clause.subject != "pronoun"
-        and 3 <= len(clause.text.split()) <= _MOST_WORDS
-        and lower_first_word(clause) is not None
-    ]
-
-
 @dataclass
 class LawApplication:
     """Applies the laws to a corpus batch by batch."""
 
     draws: Draws
     tagger: str
-    companions: Sequence[tuple[Clause, int]]
+    companions: Companions
     trust_gold: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: SeenDigests = field(default_factory=SeenDigests)
@@ -216,7 +178,7 @@ class LawApplication:
             premises.clauses(),
             clauses,
             self.draws.bits(keys, "side").tolist(),
-            self._draw_companions(pairs, keys),
+            self.companions.draw(pairs, keys),
             is_repeated[: pairs.height],
             is_repeated[pairs.height :],
             self._reversal_doubts(pairs, clauses, agreement),
@@ -241,19 +203,6 @@ class LawApplication:
         for row, reason in zip(contradictions + neutral, reasons, strict=True):
             doubts[row] = reason
         return doubts
-
-    def _draw_companions(self, pairs: pl.DataFrame, keys: U64) -> list[Clause | None]:
-        """For each pair a sentence from a pair with another premise; None where none is found."""
-        if not self.companions:
-            return [None] * pairs.height
-        premises = digests(pairs["premise"])
-        choices = self.draws.choices(keys, len(self.companions), "companion")
-        companion_premises = np.array([premise for _, premise in self.companions], dtype=np.uint64)
-        for _ in range(_TRIES):
-            is_same = companion_premises[choices] == premises
-            choices = np.where(is_same, (choices + 1) % len(self.companions), choices)
-        is_other = companion_premises[choices] != premises
-        return [self.companions[choice][0] if other else None for choice, other in zip(choices, is_other, strict=True)]
 
 
 def _agreement(
