@@ -49,6 +49,7 @@ def test_a_place_under_one_negation_is_downward(text: str, noun: str) -> None:
         ("The man is not washing the dog.", "dog", "negation"),
         ("The man who has no cat is washing a dog.", "dog", "negation"),
         ("The dog chased every cat.", "dog", "quantifier"),
+        ("The author is a fan of dogs.", "dogs", "attitude"),
         ("One dog is playing while two cats sleep.", "dog", "counted"),
         ("All dogs chase the man.", "dogs", "downward"),
         ("A young women is running.", "women", "not in agreement"),

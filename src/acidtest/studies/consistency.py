@@ -42,6 +42,7 @@ from acidtest.studies.rows import Flags, ScoredRows, accuracy, model_names
 SCHEMA = 1
 LAW = "law"
 TRANSITIVITY = "transitivity"
+_LAWS = (TRANSITIVITY, "contraposition", "monotonicity")
 _SETS = SuitePattern(columns=((LAW, EXPECTATION, LINK),))
 
 _ONE_ANSWER = 0.95
@@ -239,7 +240,9 @@ def _rule_results(checked: SetChecks, by_chance: Sequence[SetChecks]) -> Iterato
     """The results of every rule: for transitivity over all third sentences first, then change by change."""
     pooled = dict.fromkeys((law, "" if law == TRANSITIVITY else change, rule) for law, change, rule in checked.names)
     apart = [name for name in checked.names if name[0] == TRANSITIVITY]
-    for law, change, rule in (*pooled, *apart):
+    # Laws that we do not know go last.
+    ordered = sorted(pooled, key=lambda name: _LAWS.index(name[0]) if name[0] in _LAWS else len(_LAWS))
+    for law, change, rule in (*ordered, *apart):
         members = checked.members(law, change, rule)
         about = np.logical_or.reduce([checked.about[number] for number in members])
         fires, holds = checked.flags(members)
@@ -300,7 +303,7 @@ def document(result: ConsistencyResult) -> Document:
         methods=(
             f"Shuffled: the mean over {result.shuffles} shuffles of the model's answers among pairs of the same kind. "
             "Intervals are over sets. A rule could fire where the answers it starts from were given; it says nothing "
-            "elsewhere.",
+            "elsewhere. A set is at stake if some rule could fire on it.",
         ),
     )
 
@@ -331,7 +334,7 @@ def _set_table(result: ConsistencyResult) -> Table:
         Column("single answers right"),
         Column("sets wholly consistent"),
         Column("the same, shuffled"),
-        Column("sets where a rule could fire", "count"),
+        Column("sets at stake", "count"),
         Column("all sets", "count"),
         Column("most frequent answer", "text"),
     )

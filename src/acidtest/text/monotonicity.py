@@ -41,6 +41,11 @@ _NEGATION = (
     r"n['’]t\b"
 )
 _CLAUSES = r"(?i)[,;:]|\b(?:who|which|that|because|while|when|where|since|as)\b"
+_AGGREGATES = (
+    r"(?i)\b(?:number of|amount|availability|capacity|rates? of|levels? of|fans? of|feelings?|depend\w*|"
+    r"(?:love|hate|fear|prefer)[sd]?)\b"
+)
+"""Amounts, and what is felt: who is fond of dogs need not be fond of animals."""
 _OTHERS = r"(?i)\b(?:others?|another|each|every|most|different|same|else)\b"
 
 
@@ -73,6 +78,7 @@ def monotone_places(sentences: Sentences, starts: pl.Series) -> pl.DataFrame:
         "in person": (kind == "bare") & (around.word(0) == "person"),
         "negation": texts.str.contains(_DENIALS),
         "quantifier": texts.str.contains(_OTHERS),
+        "attitude": texts.str.contains(_AGGREGATES),
         "tied to its context": texts.str.contains(_OF_ONE_KIND) | _is_classed(sentences, text, place),
         # "A body of water" may be misspelt.
         "of something": around.word(1) == "of",

@@ -27,7 +27,7 @@ _WEAK_MODALITY = r"\b(?:may|might|could|possibly|perhaps|maybe|probably|likely|p
 _DEFINITE = frozenset(
     {
         *("the", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their"),
-        *("he", "she", "it", "they", "we", "i", "you"),
+        *("he", "she", "it", "they", "we", "i"),
         *("everyone", "everybody", "everything", "every", "each", "all", "both"),
         *("neither", "none", "nobody", "nothing", "no"),
     }
