@@ -70,18 +70,18 @@ def test_what_rests_on_one_persons_opinion_is_made_only_if_gold_is_trusted() -> 
     assert trusted.card.arguments["trust_gold"] is True
 
 
-def test_gold_of_one_person_is_reversed_where_the_hypothesis_says_little_new() -> None:
+def test_gold_of_one_person_is_used_where_the_hypothesis_says_little_new_and_is_not_neutral() -> None:
     rows = PAIRS.drop("annotator_labels").with_columns(
         hypothesis=pl.Series(["A tired traveller is asleep.", "The girl is happy.", "Two dogs watch birds quietly."])
     )
     made = suite(rows)
     assert rows_of("reversed", made) == [
         ("A tired traveller is asleep.", "A man sleeps on a bench.", "non-contradiction", "human"),
-        ("The girl is happy.", "The girl runs in the park.", "non-contradiction", "human"),
     ]
     assert rows_of("^negated", made) == []
     assert made.card.left_out["negated entailment: gold of one annotator (--trust-gold)"] == 1
     assert made.card.left_out["reversed contradiction: gold of one annotator (--trust-gold)"] == 1
+    assert made.card.left_out["reversed neutral: gold of one annotator (--trust-gold)"] == 1
 
 
 def test_a_contradiction_is_not_reversed_where_its_hypothesis_leaves_room() -> None:
@@ -141,7 +141,9 @@ def test_where_annotators_disagree_nothing_rests_on_gold() -> None:
         annotator_labels=pl.Series(['["entailment","neutral"]', '["neutral",""]', '["contradiction"]'])
     )
     made = suite(told)
-    assert len(rows_of("reversed", made)) == 2
+    assert rows_of("reversed", made) == [
+        ("Two dogs are silent.", "Two dogs bark at a tree.", "contradiction", "human"),
+    ]
     assert made.card.left_out["annotators disagree"] == 1
     assert set(made.frame.filter(genre="street").collect()["law"]) == {"identity", "conjunction"}
     assert "annotator_labels" not in made.frame.collect_schema()

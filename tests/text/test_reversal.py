@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.reversal import contradiction_doubts, neutrality_doubts, shared_words
+from acidtest.text.reversal import contradiction_doubts, shared_words
 from acidtest.text.sentences import Sentences
 
 
@@ -57,12 +57,6 @@ def test_a_hypothesis_that_leaves_room_does_not_rule_its_premise_out(
     premise: str, hypothesis: str, reason: str
 ) -> None:
     assert contradiction_doubt(premise, hypothesis) == reason
-
-
-def test_neutral_pairs_with_opposite_words_or_one_negation_are_in_doubt() -> None:
-    premises = pl.Series(["Children drink cold milk.", "The boys are kneeling.", "The boys are kneeling."])
-    hypotheses = pl.Series(["Children drink hot milk.", "The boys are not posing.", "The boys are praying."])
-    assert neutrality_doubts(premises, hypotheses) == ["opposite words", "negation", None]
 
 
 def test_shared_words_are_counted_in_any_form_and_without_function_words() -> None:

@@ -17,13 +17,12 @@ import polars as pl
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.clauses import Clause, function_words, refers_to_premise, words_and_lemmas
 from acidtest.text.sentences import Sentences, first_matching_reason
-from acidtest.text.word_relations import opposed_words
 from acidtest.text.wordnet import wordnet
 
 Reference = Literal["definite", "counted", "open"]
 """What a subject refers to: *the man*, *everyone*, *nobody*; *a man*, *two men*; *men*, *someone*, or unknown."""
 
-_WEAK_MODALITY = r"\b(?:may|might|could|possibly|perhaps|maybe|probably|likely|potentially)\b"
+_WEAK_MODALITY = r"\b(?:may|might|could|should|would|ought|possibly|perhaps|maybe|probably|likely|potentially)\b"
 _DEFINITE = frozenset(
     {
         *("the", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their"),
@@ -57,20 +56,6 @@ def contradiction_doubts(
         {"loose": loosening_doubts(hypotheses), "possible": possible, "firm": pl.Series(firm, dtype=pl.Boolean)}
     )
     return frame.select(pl.coalesce("loose", other)).to_series().to_list()
-
-
-def neutrality_doubts(premises: pl.Series, hypotheses: pl.Series) -> list[str | None]:
-    """For each neutral pair why some would call it a contradiction, None without a reason.
-
-    These are opposite words in the two sentences, or a negation in one of them alone.
-    """
-    frame = pl.DataFrame({"opposed": opposed_words(premises, hypotheses)}).select(
-        pl.when(_negated(premises) != _negated(hypotheses))
-        .then(pl.lit("negation"))
-        .when(pl.col("opposed").list.len() > 0)
-        .then(pl.lit("opposite words"))
-    )
-    return frame.to_series().to_list()
 
 
 def loosening_doubts(texts: pl.Series) -> pl.Series:

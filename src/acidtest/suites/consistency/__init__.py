@@ -28,8 +28,11 @@ _NAME = "consistency"
 _VERSION = 2
 _COLUMNS: dict[str, Kind] = {"law": "factor", "form": "factor"}
 
-_CLOSE = {"entailment": 0.5, "neutral": 0.5, "contradiction": 0.6}
-"""Gold of one annotator is used if at least this share of the hypothesis's words is in the premise, by label."""
+_CLOSE = {"entailment": 0.5, "contradiction": 0.6}
+"""Gold of one annotator is used if at least this share of the hypothesis's words is in the premise, by label.
+
+Gold that is not listed is not used.
+"""
 
 _NOTE = (
     "Gold of identity and conjunction is logic alone. Reversed and doubly negated pairs rest on the gold of the pair "
@@ -41,7 +44,7 @@ _NOTE = (
 @generator(
     _NAME,
     summary="What follows by logic from a pair and its gold: identity, reversal, conjunction, negation once and twice",
-    rows=2_080,
+    rows=2_079,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
@@ -55,8 +58,8 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
     hypotheses are not negated: what a premise contradicts in one way, its negation need not follow from. Where the
     corpus has the labels of its annotators, laws that rest on gold are applied where all of them agree. Contradictions
     are reversed only where the hypothesis says something firm of the same people or things. Gold of one person is often
-    a matter of opinion: without ``trust_gold``, what one called neutral is not negated, what one called neutral or a
-    contradiction not doubly negated, and for other laws the premise must have half of the hypothesis's words.
+    a matter of opinion: without ``trust_gold``, no law is applied to what one called neutral, contradictions are not
+    doubly negated, and for other laws the premise must have most of the hypothesis's words.
     """
     from acidtest.text.tagging import tagger as load_tagger
 
@@ -115,7 +118,7 @@ class AnalysedPair:
     """Whether the premise has already occurred, as a premise or as a hypothesis."""
     is_repeated_hypothesis: bool
     reversal_doubt: str | None
-    """Why a contradiction, or a neutral pair of one annotator, is not surely what it is the other way round."""
+    """Why a contradiction is not surely one the other way round."""
 
     @property
     def shares_noun(self) -> bool:
@@ -126,10 +129,10 @@ class AnalysedPair:
 
     @property
     def is_close(self) -> bool:
-        """Whether the premise has most of the hypothesis's content words."""
+        """Whether the premise has most of the hypothesis's content words; never for neutral pairs."""
         from acidtest.text.reversal import shared_words
 
-        return shared_words(self.premise, self.hypothesis) >= _CLOSE[self.label]
+        return self.label in _CLOSE and shared_words(self.premise, self.hypothesis) >= _CLOSE[self.label]
 
 
 @dataclass
@@ -181,26 +184,21 @@ class LawApplication:
             self.companions.draw(pairs, keys),
             is_repeated[: pairs.height],
             is_repeated[pairs.height :],
-            self._reversal_doubts(pairs, clauses, agreement),
+            self._reversal_doubts(pairs, clauses),
         )
         return (AnalysedPair(*row) for row in zip(*columns, strict=True))
 
-    def _reversal_doubts(
-        self, pairs: pl.DataFrame, clauses: Sequence[Clause | str], agreement: Sequence[str]
-    ) -> list[str | None]:
-        """For contradictions, and neutral pairs of one annotator, why they are not reversed; None elsewhere."""
-        from acidtest.text.reversal import contradiction_doubts, neutrality_doubts
+    def _reversal_doubts(self, pairs: pl.DataFrame, clauses: Sequence[Clause | str]) -> list[str | None]:
+        """For contradictions why they are not reversed; None elsewhere."""
+        from acidtest.text.reversal import contradiction_doubts
 
         doubts: list[str | None] = [None] * pairs.height
-        labels = pairs["label"].to_list()
-        contradictions = [row for row, label in enumerate(labels) if label == "contradiction"]
-        neutral = [row for row, label in enumerate(labels) if label == "neutral" and agreement[row] == "unknown"]
-        chosen = pairs[contradictions]
+        rows = (pairs["label"] == "contradiction").arg_true().to_list()
+        chosen = pairs[rows]
         reasons = contradiction_doubts(
-            chosen["premise"], chosen["hypothesis"], [clauses[row] for row in contradictions], self.tagger
+            chosen["premise"], chosen["hypothesis"], [clauses[row] for row in rows], self.tagger
         )
-        reasons += neutrality_doubts(pairs[neutral]["premise"], pairs[neutral]["hypothesis"])
-        for row, reason in zip(contradictions + neutral, reasons, strict=True):
+        for row, reason in zip(rows, reasons, strict=True):
             doubts[row] = reason
         return doubts
 
