@@ -89,8 +89,8 @@ def _require_rows(file: SuiteFile, request: Request, rows: int, frame: pl.DataFr
     template, fewest = min(short, key=lambda item: item[1] / item[0].share)
     most = fewest // template.share
     if request.n is None and file.rows is None:
-        few = [f"{template.name} {size:,}" for template, size in short]
-        log.warning("%s: fewer than %s pairs in %s; add words", file.path, f"{rows:,}", list_some(few, 20))
+        few = list_some([f"{template.name!r} ({size:,})" for template, size in short], 20)
+        log.warning("%s: fewer than %s pairs of template %s; add words", file.path, f"{rows:,}", few)
         return
     problem = f"{rows * template.share:,} pairs were asked for, but its words give only {fewest:,} different ones"
     if request.n is None:
