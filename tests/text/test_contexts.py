@@ -9,7 +9,6 @@ import pytest
 
 from acidtest.text.sentences import Sentences
 
-
 MARKED = Path(__file__).parents[1] / "data" / "polarity.tsv"
 
 
