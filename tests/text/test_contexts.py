@@ -157,6 +157,7 @@ def test_two_negations_cancel() -> None:
         ("A man with a *cold soup.", "fragment", "", True),
         ("The soup was *cold as well.", "main", "", True),
         ("Because the soup is *cold, you can leave.", "adverbial", "", True),
+        ("It may be because the soup is *cold.", "adverbial", "", False),
         ("There is evidence that many people ate *cold soup.", "complement", "evidence", False),
         ("There was a *cold soup made.", "main", "", True),
     ],

@@ -234,7 +234,13 @@ def _scopes_over(tree: DependencyTree, node: int, previous: int, *, is_subject: 
 
 
 def _is_outside(tree: DependencyTree, node: int) -> bool:
-    """Whether an adverbial clause is outside what negates its main clause: *because*, or a participle after a comma."""
+    """Whether an adverbial clause is outside what negates its main clause: *because*, or a participle after a comma.
+
+    In *it may be because it is cold* the reason is all that is said, so it is inside.
+    """
+    head = tree.heads[node]
+    if tree.words[head] in BE and not tree.related(head, "acomp", "attr", "dobj", "prep"):
+        return False
     mark = connective(tree, node)
     first = min([node, *(tree.left_edge(child) for child in tree.children[node])])
     return mark in _OUTSIDE_NEGATION or (not mark and first > 0 and tree.words[first - 1] == ",")
