@@ -62,10 +62,6 @@ def test_the_word_is_not_replaced_at_all(category: str, text: str, reason: str) 
 @pytest.mark.parametrize(
     ("category", "text", "reason"),
     [
-        ("countries", "He works in France.", "no single event"),
-        ("countries", "The history of fashion in France is long.", "no single event"),
-        ("countries", "He worked in France.", None),
-        ("cities", "They sang, especially in Vienna.", "not the only one"),
         ("flowers", "There is a flower called Wandering Jew.", "named"),
         ("rooms", "A family stands in a paved courtyard.", "described"),
         ("animals", "The dog barked at the gate.", "tied to its context"),
@@ -73,6 +69,22 @@ def test_the_word_is_not_replaced_at_all(category: str, text: str, reason: str) 
 )
 def test_only_what_is_entailed_may_replace_the_word(category: str, text: str, reason: str | None) -> None:
     assert limits(category, text)["against_changes"] == reason
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "reason"),
+    [
+        ("countries", "He works in France.", "no single event"),
+        ("countries", "The history of fashion in France is long.", "no single event"),
+        ("countries", "He worked in France.", None),
+        ("sports", "They play softball a few times a year.", "no single event"),
+        ("sports", "Two boys play softball.", None),
+        ("ordinals", "The second runner is tired.", "no single event"),
+        ("cities", "They sang, especially in Vienna.", "not the only one"),
+    ],
+)
+def test_nothing_contradicts_what_may_be_true_of_another_too(category: str, text: str, reason: str | None) -> None:
+    assert limits(category, text)["against_opposites"] == reason
 
 
 def test_a_small_elephant_is_not_a_small_animal() -> None:

@@ -35,8 +35,8 @@ def place_limits(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     """The first reason against some replacements at each place, given as ``find_occurrences`` returns them.
 
     ``against_all`` is a reason not to replace the word at all, ``against_others`` not by anything but a synonym,
-    ``against_kinds`` not by a wider or narrower word, and ``against_changes`` not by anything that is not entailed;
-    null where there is none.
+    ``against_kinds`` not by a wider or narrower word, ``against_changes`` not by anything that is not entailed, and
+    ``against_opposites`` not by what would contradict; null where there is none.
     """
     around = Neighbours(sentences, places)
     reasons = {
@@ -44,6 +44,7 @@ def place_limits(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
         "against_others": _reasons_against_others(around, sentences, places),
         "against_kinds": _reasons_against_kinds(around),
         "against_changes": _reasons_against_changes(around, sentences, places),
+        "against_opposites": _reasons_against_opposites(around, sentences, places),
     }
     return pl.DataFrame({column: first_reason(flags) for column, flags in reasons.items()})
 
@@ -69,7 +70,7 @@ def _reasons_against_all(around: Neighbours, sentences: Sentences, places: pl.Da
         | _is_title(around, sentences, places),
         "part of a compound": around.is_compound() | _is_for_people(around, places) | _is_participle(around, places),
         "without an article": around.is_bare(),
-        "number of no things": _counts_nothing(around, places),
+        "number of no things": _counts_nothing(around, sentences, places),
         "no school subject": _is_no_subject(around, places),
     }
 
@@ -91,6 +92,8 @@ def _reasons_against_others(around: Neighbours, sentences: Sentences, places: pl
         "no particular ones": _is_generic(around, sentences, places),
         "no single event": _is_habit(sentences, places),
         "about words": _has_word(sentences, places, "word"),
+        "limited to it": _has_word(sentences, places, "limit"),
+        "a language": (places["category"] == "nationalities") & _has_word(sentences, places, "language"),
     }
 
 
@@ -106,8 +109,14 @@ def _reasons_against_changes(around: Neighbours, sentences: Sentences, places: p
         "another item of the list": places.select(several).to_series(),
         "described": around.is_described(),
         "tied to its context": _is_tied(sentences, places),
-        "not the only one": _follows(around, "focus"),
         "named": around.word(1).is_in(["called", "named", "titled", "entitled", "known"]),
+    }
+
+
+def _reasons_against_opposites(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    """Reasons why the same may be true of another thing, too."""
+    return {
+        "not the only one": _follows(around, "focus"),
         "no single event": _is_custom(around, sentences, places)
         | _is_state(around, sentences, places)
         | _has_word(sentences, places, "frequency"),
@@ -132,12 +141,17 @@ def _is_after(around: Neighbours, name: str) -> pl.Series:
 
 
 def _is_surname(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether a word with a capital and no article may be a surname (*Wolf did call*), or a rank leads to a name."""
+    """Whether a word with a capital and no article may be a surname: *Wolf did call*, *Flowers was there*.
+
+    A rank that leads to a name is part of it, too.
+    """
     surnames = packaged_table("names/people.tsv")["name"].implode()
     bare = ~around.tag(-1).is_in(_DETERMINERS) & ~places["item"].str.contains(r"^\p{Lu}")
     following = sentences.frame["token"].shift(-1).gather(places["last"]).fill_null("")
     ranked = (places["category"] == "ordinals") & following.str.contains(r"^\p{Lu}")
-    return ranked | (bare & sentences.frame["token"].gather(places["first"]).is_in(surnames))
+    token = sentences.frame["token"].gather(places["first"])
+    single = (places["slot"] == "plural") & around.word(1).is_in(["was", "is", "has"]) & token.str.contains(r"^\p{Lu}")
+    return ranked | (bare & (single | token.is_in(surnames)))
 
 
 def _is_title(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
@@ -147,13 +161,21 @@ def _is_title(around: Neighbours, sentences: Sentences, places: pl.DataFrame) ->
     later = np.minimum(places["last"].to_numpy()[:, None] + np.arange(2, 5), len(capital) - 1)
     same = sentences.text[later] == places["text"].to_numpy()[:, None]
     titled = opens & pl.Series((capital[later] & same).any(axis=1))
-    located = places["category"].is_in(["cities", "countries", "us-states"]) & around.tag(-2).is_in(["NNP", "NNPS"])
-    return titled | (opens & (around.word(0) == "bear")) | (located & (around.word(-1) == "in"))
+    located = places["category"].is_in(["cities", "countries", "us-states"]) & around.tag(-2).is_in(NOUNS)
+    located &= _is_capital_before(sentences, places, 2) & around.word(-1).is_in(["in", "to", "from", "of"])
+    return titled | (opens & (around.word(0) == "bear")) | located
+
+
+def _is_capital_before(sentences: Sentences, places: pl.DataFrame, steps: int) -> pl.Series:
+    """Whether the word some steps before each place has a capital."""
+    place = places["first"].to_numpy() - steps
+    capital = sentences.frame["token"].str.contains(r"^\p{Lu}").to_numpy()
+    return pl.Series(capital[np.maximum(place, 0)] & (place >= 0))
 
 
 def _is_participle(around: Neighbours, places: pl.DataFrame) -> pl.Series:
     """Whether a form of a verb describes a noun: *a heated argument*, *the approving official*."""
-    form = places["slot"].is_in(["participle", "past", "gerund"]) & around.tag(1).is_in(NOUNS)
+    form = places["slot"].is_in(["participle", "past", "gerund", "base"]) & around.tag(1).is_in(NOUNS)
     return form & around.tag(-1).is_in(["DT", "JJ", "RB", "PRP$", "IN", "POS"])
 
 
@@ -164,8 +186,10 @@ def _is_no_subject(around: Neighbours, places: pl.DataFrame) -> pl.Series:
 
 
 def _is_for_people(around: Neighbours, places: pl.DataFrame) -> pl.Series:
-    """Whether a plural with *'s* says for whom something is: *the men's room*."""
-    return (places["slot"] == "plural") & around.word(1).str.contains("^['’]s")
+    """Whether a plural with *'s* says for whom something is (*the men's room*), or *one's* precedes: *one's goat*."""
+    idiom = around.word(-1).is_in(["'s", "’s"]) & (around.word(-2) == "one")
+    idiom |= around.word(1).is_in(["'s", "’s"]) & (around.word(2) == "share")
+    return idiom | ((places["slot"] == "plural") & around.word(1).str.contains("^['’]s"))
 
 
 def _follows(around: Neighbours, name: str) -> pl.Series:
@@ -174,7 +198,7 @@ def _follows(around: Neighbours, name: str) -> pl.Series:
     return around.word(-1).is_in(words) | around.word(-2).is_in(words) | around.word(-3).is_in(words)
 
 
-def _counts_nothing(around: Neighbours, places: pl.DataFrame) -> pl.Series:
+def _counts_nothing(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
     """Whether a number counts no things (*Exhibit 17*), or a stretch of them, or a rank is not that of a noun."""
     plural = singular = pl.Series([False]).new_from_index(0, places.height)
     between = ~plural
@@ -184,11 +208,18 @@ def _counts_nothing(around: Neighbours, places: pl.DataFrame) -> pl.Series:
         between = between & around.tag(step).is_in(_BETWEEN)
     one = around.word(-1)
     hour = (one == "at") & around.word(1).is_in(_CLOCK)
-    labels = around.tag(-1).is_in(["NNP", "NNPS"]) | one.is_in(place_words("end").implode())
+    labels = _is_capital_before(sentences, places, 1) & around.tag(-1).is_in(NOUNS)
+    labels |= one.is_in(place_words("end").implode())
     limits = (one == "to") & (around.word(-2) == "up")
     number = (places["category"] == "cardinals") & (labels | limits | ~(plural | hour))
     rank = (places["category"] == "ordinals") & (places["slot"] == "ordinal")
-    rank &= ~singular | (around.tag(-1) == "PRP") | around.tag(1).is_in(["VB", "VBP", "VBD", "VBZ"])
+    rank &= (
+        ~singular
+        | plural
+        | (around.tag(1) == "CD")
+        | (around.tag(-1) == "PRP")
+        | around.tag(1).is_in(["VB", "VBP", "VBD", "VBZ"])
+    )
     return number | rank
 
 
@@ -211,7 +242,8 @@ def _is_in_comparison(sentences: Sentences, first: Places) -> pl.Series:
     """Whether a place is in the phrase of a comparison or rank: *the longest ski slope in Europe*."""
     tag = sentences.frame["tag"]
     equal = sentences.lower.is_in(["as", "so", "too"]) & tag.shift(-1).is_in(["JJ", "RB"])
-    heads = tag.is_in(["JJS", "RBS", "JJR", "RBR"]) | sentences.lower.is_in(["only", "first", "last", "sole"]) | equal
+    words = [*place_words("common"), "only", "first", "last", "sole"]
+    heads = tag.is_in(["JJS", "RBS", "JJR", "RBR"]) | sentences.lower.is_in(words) | equal
     return _is_in_phrase_of(sentences, first, heads)
 
 

@@ -19,6 +19,7 @@ _NEAR = 7
 _MODIFIERS = ("JJ", "JJR", "JJS", "CD", "VBN", "VBG", "RB", *NOUNS)
 _PRESUPPOSING = r"(?i)\b(?:since|when|whenever|until|till|before|once)\b[^.;!?]*$"
 """What begins a clause that may tell of another event: *since communism closed shop in Russia*."""
+_DENIED = r"(?i)(?:\b(?:not|never|nobody|nothing|none|neither|nor|no|without|cannot)\b|n['’]t\b)[^.;!?]*$"
 _ASKING = r"^[^.!?;]*\?"
 _OPEN_QUOTE = r"(?:^|[\s(])['‘`][^'’]*$"
 
@@ -44,12 +45,14 @@ def polarities(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     doubtful |= (context["clause"] == "command") | before.str.contains(_obstacles())
     presupposed = (context["clause"] != "main") & before.str.contains(_PRESUPPOSING)
     presupposed |= (context["clause"] == "fragment") & _opens_with_gerund(sentences).gather(places["text"])
+    # What the parse leaves upward after a denial may be denied all the same.
+    denied = (context["polarity"] != "down") & before.str.contains(_DENIED)
     named = pl.col("phrase").is_in(["name", "title"]) & ~places["item"].str.contains(r"^\p{Lu}")
     # "In front of" and "at night" are fixed as a whole, and replaced so.
     replaced = (places["last"] > places["first"]) | (places["category"] == "times-of-day")
     return context.select(
         polarity=pl.when(doubtful).then(pl.lit("none")).otherwise("polarity"),
-        asserted=pl.col("asserted") & ~doubtful & ~presupposed,
+        asserted=pl.col("asserted") & ~doubtful & ~presupposed & ~denied,
         reason=pl.coalesce(
             pl.when(pl.col("clause").is_in(["question", "quotation"])).then("clause"),
             pl.when(after.str.contains(_ASKING)).then(pl.lit("question")),

@@ -138,7 +138,7 @@ def _drop_limited(options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame
     reason = pl.coalesce(
         pl.when(pl.col("relation") != "synonym").then("against_others"),
         pl.when(pl.col("relation").is_in(_KINDS)).then("against_kinds"),
-        pl.when(pl.col("relation").is_in(_OPPOSITES)).then("against_changes"),
+        pl.when(pl.col("relation").is_in(_OPPOSITES)).then(pl.coalesce("against_changes", "against_opposites")),
     )
     return _drop_with_reason(options, options.select(reason).to_series(), left_out)
 
