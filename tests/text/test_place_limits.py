@@ -28,6 +28,7 @@ def limits(category: str, text: str) -> dict[str, str | None]:
         ("countries", "He built the longest ski slope in Europe.", "superlative or comparative"),
         ("hypernyms", "She was the main doctor in the room.", "ranked"),
         ("hypernyms", "He became a doctor in June.", "in a role"),
+        ("furniture", "Girls cheer as a chair falls.", None),
         ("hypernyms", "I hate dogs.", "no particular ones"),
         ("hypernyms", "Students can be lazy.", "no particular ones"),
         ("antonyms", "Careful drivers will save money.", "no particular ones"),
@@ -40,23 +41,6 @@ def limits(category: str, text: str) -> dict[str, str | None]:
 )
 def test_only_a_synonym_may_replace_the_word(category: str, text: str, reason: str | None) -> None:
     assert limits(category, text)["against_others"] == reason
-
-
-@pytest.mark.parametrize(
-    ("category", "text", "reason"),
-    [
-        ("animals", "Wolf did call after lunch.", "part of a name"),
-        ("hypernyms", "Man on the Moon is a good film.", "part of a name"),
-        ("cities", "He read Lucia in London last year.", "part of a name"),
-        ("hypernyms", "They met in the men's room.", "part of a compound"),
-        ("antonyms", "The approving official left.", "part of a compound"),
-        ("cardinals", "Exhibit 17 shows the results.", "number of no things"),
-        ("cardinals", "They spoke of Cave 31 at lunch.", "number of no things"),
-        ("cardinals", "They walked the last three miles.", "number of no things"),
-    ],
-)
-def test_the_word_is_not_replaced_at_all(category: str, text: str, reason: str) -> None:
-    assert limits(category, text)["against_all"] == reason
 
 
 @pytest.mark.parametrize(
@@ -90,9 +74,3 @@ def test_nothing_contradicts_what_may_be_true_of_another_too(category: str, text
 def test_a_small_elephant_is_not_a_small_animal() -> None:
     assert limits("animals", "A small elephant is asleep.")["against_kinds"] == "relative adjective"
     assert limits("animals", "A grey elephant is asleep.")["against_kinds"] is None
-
-
-def test_a_language_that_describes_something_else_is_no_school_subject() -> None:
-    sentences = Sentences.of(pl.Series(["She is studying Italian soccer."]), "light")
-    places = find_occurrences(sentences, surfaces(("school-subjects",)))
-    assert set(place_limits(sentences, places)["against_all"]) == {"no school subject", "part of a compound"}

@@ -25,6 +25,7 @@ def polarity(text: str, category: str = "hypernyms", word: str = "dog") -> tuple
         ("There is no dog in the yard.", ("down", True, None)),
         ("A girl is not holding a dog.", ("down", True, None)),
         ("Every dog is asleep.", ("down", True, None)),
+        ("Little boy holding a dog.", ("up", True, None)),
         # The same dog, whatever it is called.
         ("A girl is not holding the dog.", ("none", False, None)),
         ("All of the girls have a dog.", ("up", True, None)),

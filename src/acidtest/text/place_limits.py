@@ -14,20 +14,17 @@ import polars as pl
 
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.categories import category, category_names
+from acidtest.text.place_parts import DETERMINERS, SENTENCE_STARTS, place_words, reasons_against_all
 from acidtest.text.sentences import NOUNS, Neighbours, Places, Sentences, governing_words
 
 _PHRASE_ENDS = ("VB", "VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", ".", ":", "PRP", "EX", "''", "``")
 _CLAUSE_ENDS = ("WDT", "WP", "WRB", ".", ":", "PRP", "EX", ",", "CC", "''", "``")
 """Tags that end a noun phrase (*the role of women in the house* | *changed*), and those that end a clause."""
-_BETWEEN = ("JJ", "JJR", "JJS", "NN", "NNP", "VBN", "VBG", "POS", "CC", ",", "CD")
-"""Tags between a number or rank and its noun: *two full-time circuit riders*."""
-_DETERMINERS = ("DT", "PRP$", "CD", "POS", "PDT", "WP$", "WDT")
 _LOCATIONS = ("countries", "cities", "us-states", "buildings", "rooms", "landscapes", "vehicles")
 """Categories of places and means of getting there, of which one may have to do with several."""
-_SENTENCE_STARTS = ("", ".", "!", "?")
+_STOP = (".", ":")
 NUMBERS_AND_TIMES = ("cardinals", "ordinals", "weekdays", "months", "seasons", "times-of-day")
 """Categories whose items have no wider or narrower ones of note."""
-_CLOCK = ("in", "sharp", "on", "o'clock", "tonight", "tomorrow", "yesterday")
 _PLURALS = ("plural", "only plural", "mass")
 
 
@@ -40,9 +37,9 @@ def place_limits(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     """
     around = Neighbours(sentences, places)
     reasons = {
-        "against_all": _reasons_against_all(around, sentences, places),
+        "against_all": reasons_against_all(around, sentences, places),
         "against_others": _reasons_against_others(around, sentences, places),
-        "against_kinds": _reasons_against_kinds(around),
+        "against_kinds": _reasons_against_kinds(around, sentences, places),
         "against_changes": _reasons_against_changes(around, sentences, places),
         "against_opposites": _reasons_against_opposites(around, sentences, places),
     }
@@ -62,19 +59,6 @@ def has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.Se
     return pl.int_range(size, eager=True, dtype=pl.UInt32).is_in(matches["row"].unique().implode())
 
 
-def _reasons_against_all(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
-    return {
-        "another part of speech": ~around.has_expected_tag(),
-        "part of a name": around.is_name()
-        | _is_surname(around, sentences, places)
-        | _is_title(around, sentences, places),
-        "part of a compound": around.is_compound() | _is_for_people(around, places) | _is_participle(around, places),
-        "without an article": around.is_bare(),
-        "number of no things": _counts_nothing(around, sentences, places),
-        "no school subject": _is_no_subject(around, places),
-    }
-
-
 def _reasons_against_others(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
     several = pl.col("first").n_unique().over("text", "category", "item") > 1
     first = places["first"].to_numpy()
@@ -88,7 +72,8 @@ def _reasons_against_others(around: Neighbours, sentences: Sentences, places: pl
         "superlative or comparative": thing & compared,
         "ranked": thing & _is_after(around, "rank"),
         "under an aggregate": thing & _is_under_aggregate(sentences, first),
-        "in a role": _is_governed_by(sentences, places, "role"),
+        # In "as a man stands on stage" a clause begins.
+        "in a role": _is_governed_by(sentences, places, "role") & ~around.tag(1).is_in(["VBZ", "VBP", "VBD"]),
         "no particular ones": _is_generic(around, sentences, places),
         "no single event": _is_habit(sentences, places),
         "about words": _has_word(sentences, places, "word"),
@@ -97,9 +82,23 @@ def _reasons_against_others(around: Neighbours, sentences: Sentences, places: pl
     }
 
 
-def _reasons_against_kinds(around: Neighbours) -> dict[str, pl.Series]:
-    # A small elephant is not a small animal.
-    return {"relative adjective": around.is_noun & _is_after(around, "relative")}
+def _reasons_against_kinds(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    return {
+        # A small elephant is not a small animal.
+        "relative adjective": around.is_noun & _is_after(around, "relative"),
+        "said of what is there": _is_in_subject_of_state(around, sentences, places),
+    }
+
+
+def _is_in_subject_of_state(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a place is in what a text describes: *security in Chile is strong* does not tell of South America."""
+    verbs = _verbs(sentences, places)
+    tag = sentences.frame["tag"]
+    earlier = _is_in_phrase_of(sentences, places["first"].to_numpy(), tag.str.starts_with("V") | (tag == "MD"), _STOP)
+    adverbial = around.word(-2).is_in(SENTENCE_STARTS) | around.word(-3).is_in(SENTENCE_STARTS)
+    inside = (around.word(-1) == "in") | ((around.word(-1) == "the") & (around.word(-2) == "in"))
+    stated = verbs["finite"] & ~verbs["event"] & ~earlier & ~adverbial & inside
+    return stated & places["category"].is_in(["countries", "cities", "us-states"])
 
 
 def _reasons_against_changes(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
@@ -123,12 +122,6 @@ def _reasons_against_opposites(around: Neighbours, sentences: Sentences, places:
     }
 
 
-@cache
-def place_words(name: str) -> pl.Series:
-    """One of the lists of ``data/lexical/place_words.tsv``."""
-    return packaged_table("lexical/place_words.tsv").filter(pl.col("list") == name)["word"]
-
-
 def _is_after(around: Neighbours, name: str) -> pl.Series:
     """Whether a word of a list stands among the modifiers of each noun."""
     words = place_words(name).implode()
@@ -140,87 +133,10 @@ def _is_after(around: Neighbours, name: str) -> pl.Series:
     return flags
 
 
-def _is_surname(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether a word with a capital and no article may be a surname: *Wolf did call*, *Flowers was there*.
-
-    A rank that leads to a name is part of it, too.
-    """
-    surnames = packaged_table("names/people.tsv")["name"].implode()
-    bare = ~around.tag(-1).is_in(_DETERMINERS) & ~places["item"].str.contains(r"^\p{Lu}")
-    following = sentences.frame["token"].shift(-1).gather(places["last"]).fill_null("")
-    ranked = (places["category"] == "ordinals") & following.str.contains(r"^\p{Lu}")
-    token = sentences.frame["token"].gather(places["first"])
-    single = (places["slot"] == "plural") & around.word(1).is_in(["was", "is", "has"]) & token.str.contains(r"^\p{Lu}")
-    return ranked | (bare & (single | token.is_in(surnames)))
-
-
-def _is_title(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether a bare noun at the beginning leads to a capital (*Man on the Moon*), or a place follows a name."""
-    opens = around.word(-1).is_in(_SENTENCE_STARTS) & (places["slot"] == "singular")
-    capital = sentences.frame["token"].str.contains(r"^\p{Lu}").to_numpy()
-    later = np.minimum(places["last"].to_numpy()[:, None] + np.arange(2, 5), len(capital) - 1)
-    same = sentences.text[later] == places["text"].to_numpy()[:, None]
-    titled = opens & pl.Series((capital[later] & same).any(axis=1))
-    located = places["category"].is_in(["cities", "countries", "us-states"]) & around.tag(-2).is_in(NOUNS)
-    located &= _is_capital_before(sentences, places, 2) & around.word(-1).is_in(["in", "to", "from", "of"])
-    return titled | (opens & (around.word(0) == "bear")) | located
-
-
-def _is_capital_before(sentences: Sentences, places: pl.DataFrame, steps: int) -> pl.Series:
-    """Whether the word some steps before each place has a capital."""
-    place = places["first"].to_numpy() - steps
-    capital = sentences.frame["token"].str.contains(r"^\p{Lu}").to_numpy()
-    return pl.Series(capital[np.maximum(place, 0)] & (place >= 0))
-
-
-def _is_participle(around: Neighbours, places: pl.DataFrame) -> pl.Series:
-    """Whether a form of a verb describes a noun: *a heated argument*, *the approving official*."""
-    form = places["slot"].is_in(["participle", "past", "gerund", "base"]) & around.tag(1).is_in(NOUNS)
-    return form & around.tag(-1).is_in(["DT", "JJ", "RB", "PRP$", "IN", "POS"])
-
-
-def _is_no_subject(around: Neighbours, places: pl.DataFrame) -> pl.Series:
-    """Whether the word for a school subject describes something else: *studying Italian soccer*."""
-    adjective = (places["category"] == "school-subjects") & (places["slot"] == "adjective")
-    return adjective & ~around.word(1).is_in(place_words("class").implode())
-
-
-def _is_for_people(around: Neighbours, places: pl.DataFrame) -> pl.Series:
-    """Whether a plural with *'s* says for whom something is (*the men's room*), or *one's* precedes: *one's goat*."""
-    idiom = around.word(-1).is_in(["'s", "’s"]) & (around.word(-2) == "one")
-    idiom |= around.word(1).is_in(["'s", "’s"]) & (around.word(2) == "share")
-    return idiom | ((places["slot"] == "plural") & around.word(1).str.contains("^['’]s"))
-
-
 def _follows(around: Neighbours, name: str) -> pl.Series:
     """Whether a word of a list is one of the three words before each place."""
     words = place_words(name).implode()
     return around.word(-1).is_in(words) | around.word(-2).is_in(words) | around.word(-3).is_in(words)
-
-
-def _counts_nothing(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether a number counts no things (*Exhibit 17*), or a stretch of them, or a rank is not that of a noun."""
-    plural = singular = pl.Series([False]).new_from_index(0, places.height)
-    between = ~plural
-    for step in (1, 2, 3, 4):
-        plural = plural | (between & around.tag(step).is_in(["NNS", "NNPS"]))
-        singular = singular | (between & around.tag(step).is_in(NOUNS))
-        between = between & around.tag(step).is_in(_BETWEEN)
-    one = around.word(-1)
-    hour = (one == "at") & around.word(1).is_in(_CLOCK)
-    labels = _is_capital_before(sentences, places, 1) & around.tag(-1).is_in(NOUNS)
-    labels |= one.is_in(place_words("end").implode())
-    limits = (one == "to") & (around.word(-2) == "up")
-    number = (places["category"] == "cardinals") & (labels | limits | ~(plural | hour))
-    rank = (places["category"] == "ordinals") & (places["slot"] == "ordinal")
-    rank &= (
-        ~singular
-        | plural
-        | (around.tag(1) == "CD")
-        | (around.tag(-1) == "PRP")
-        | around.tag(1).is_in(["VB", "VBP", "VBD", "VBZ"])
-    )
-    return number | rank
 
 
 def _is_under_aggregate(sentences: Sentences, first: Places) -> pl.Series:
@@ -276,17 +192,18 @@ def _is_generic(around: Neighbours, sentences: Sentences, places: pl.DataFrame) 
     So may what an adjective describes: *unrestricted trade will help*.
     """
     adjective = (places["slot"] == "adjective") & around.tag(1).is_in(NOUNS)
-    determined = around.tag(-1).is_in(_DETERMINERS) | (
-        around.tag(-1).is_in(["JJ", "VBN", "VBG"]) & around.tag(-2).is_in(_DETERMINERS)
+    determined = around.tag(-1).is_in(DETERMINERS) | (
+        around.tag(-1).is_in(["JJ", "VBN", "VBG"]) & around.tag(-2).is_in(DETERMINERS)
     )
     bare = (places["slot"].is_in(_PLURALS) | adjective) & ~determined
     shift = adjective | (around.tag(1) == "RB")
     word = [around.word(1).zip_with(~shift, around.word(2)), around.word(2).zip_with(~shift, around.word(3))]
     tag = [around.tag(1).zip_with(~shift, around.tag(2)), around.tag(2).zip_with(~shift, around.tag(3))]
-    event = tag[1].is_in(["VBG"]) | (word[0].is_in(["have", "are"]) & (tag[1] == "VBN"))
+    event = tag[1].is_in(["VBG"]) | (word[0].is_in(["have", "are"]) & (tag[1] == "VBN") & ~adjective)
     state = ((tag[0] == "MD") | word[0].is_in(place_words("state").implode())) & ~event
-    opens = around.word(-1).is_in(_SENTENCE_STARTS)
+    opens = around.word(-1).is_in(SENTENCE_STARTS)
     generic = state | (opens & (around.word(1) == "of")) | _is_governed_by(sentences, places, "attitude")
+    generic |= _has_word(sentences, places, "frequency") & ~places["slot"].is_in(["mass"])
     generic |= around.word(1).is_in(["who", "that"]) | (~opens & (tag[0] == "VBP") & ~event)
     # Who studies law does not study physics.
     return bare & generic & (places["category"] != "school-subjects")
@@ -310,7 +227,7 @@ def _is_state(around: Neighbours, sentences: Sentences, places: pl.DataFrame) ->
     """
     verbs = _verbs(sentences, places)
     still = verbs["finite"] & ~verbs["event"]
-    opens = (places["category"] == "ordinals") & around.word(-2).is_in(_SENTENCE_STARTS)
+    opens = (places["category"] == "ordinals") & around.word(-2).is_in(SENTENCE_STARTS)
     return (places["category"].is_in(["countries", "cities", "us-states"]) & still & ~verbs["simple"]) | (opens & still)
 
 
@@ -348,7 +265,7 @@ def _is_custom(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -
     present = tag.is_in(["VBZ", "VBP"]) & ~auxiliary
     pronoun = (tag.shift(1) == "PRP") | ((tag.shift(1) == "RB") & (tag.shift(2) == "PRP"))
     listed = places["category"].is_in(_LOCATIONS)
-    bare = places["slot"].is_in(_PLURALS) & ~around.tag(-1).is_in([*_DETERMINERS, "JJ"])
+    bare = places["slot"].is_in(_PLURALS) & ~around.tag(-1).is_in([*DETERMINERS, "JJ"])
     spoken, told = (
         places["text"].is_in(pl.Series(sentences.text).filter(flags.fill_null(value=False)).unique().implode())
         for flags in (present & pronoun, present)

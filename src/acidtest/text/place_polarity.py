@@ -8,7 +8,8 @@ from functools import cache
 
 import polars as pl
 
-from acidtest.text.place_limits import NUMBERS_AND_TIMES, place_words
+from acidtest.text.place_limits import NUMBERS_AND_TIMES
+from acidtest.text.place_parts import place_words
 from acidtest.text.sentences import NOUNS, Neighbours, Sentences, doubts
 
 _DEFINITE = ("the", "this", "that", "these", "those", "his", "her", "its", "their", "my", "your", "our", "'s")
@@ -20,6 +21,8 @@ _MODIFIERS = ("JJ", "JJR", "JJS", "CD", "VBN", "VBG", "RB", *NOUNS)
 _PRESUPPOSING = r"(?i)\b(?:since|when|whenever|until|till|before|once)\b[^.;!?]*$"
 """What begins a clause that may tell of another event: *since communism closed shop in Russia*."""
 _DENIED = r"(?i)(?:\b(?:not|never|nobody|nothing|none|neither|nor|no|without|cannot)\b|n['’]t\b)[^.;!?]*$"
+_LITTLE_ONE = r"(?i)\blittle (?:\w+ )?(?:boy|girl|kid|child|dog|toddler|baby|man|woman|lady|bird|cat|brother|sister)"
+_VERBS = ("base", "third", "gerund", "past", "participle")
 _ASKING = r"^[^.!?;]*\?"
 _OPEN_QUOTE = r"(?:^|[\s(])['‘`][^'’]*$"
 
@@ -38,6 +41,9 @@ def polarities(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     whole = sentences.texts.gather(places["text"])
     starts, ends = sentences.frame["start"], sentences.frame["end"]
     before, after = whole.str.slice(0, starts.gather(places["first"])), whole.str.slice(ends.gather(places["last"]))
+    # "Little" in "a little girl" is no quantifier.
+    small = (context["by"] == "little") & whole.str.contains(_LITTLE_ONE)
+    context = context.with_columns(polarity=pl.when(small).then(pl.lit("up")).otherwise("polarity"))
     downward = _is_plainly_downward(sentences, places, context)
     doubtful = (context["polarity"] == "down") & ~downward
     doubtful |= (context["polarity"] == "up") & _may_be_turned(sentences, places)
@@ -48,8 +54,10 @@ def polarities(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     # What the parse leaves upward after a denial may be denied all the same.
     denied = (context["polarity"] != "down") & before.str.contains(_DENIED)
     named = pl.col("phrase").is_in(["name", "title"]) & ~places["item"].str.contains(r"^\p{Lu}")
-    # "In front of" and "at night" are fixed as a whole, and replaced so.
-    replaced = (places["last"] > places["first"]) | (places["category"] == "times-of-day")
+    # "In front of" and "at night" are fixed as a whole, and replaced so; "run through" is as good as "walk through".
+    replaced = (
+        (places["last"] > places["first"]) | (places["category"] == "times-of-day") | places["slot"].is_in(_VERBS)
+    )
     return context.select(
         polarity=pl.when(doubtful).then(pl.lit("none")).otherwise("polarity"),
         asserted=pl.col("asserted") & ~doubtful & ~presupposed & ~denied,

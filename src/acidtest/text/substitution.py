@@ -21,7 +21,8 @@ from acidtest.io.wordlists import packaged_table, word_list
 from acidtest.text.antonyms import are_idioms, reveals_another_sex
 from acidtest.text.categories import ANY, category, near_synonyms
 from acidtest.text.inflection import forms_by_slot, replace_span
-from acidtest.text.place_limits import first_reason, has_elsewhere, place_limits, place_words
+from acidtest.text.place_limits import first_reason, has_elsewhere, place_limits
+from acidtest.text.place_parts import place_words
 from acidtest.text.place_polarity import polarities
 from acidtest.text.sentences import NOUNS, Neighbours, Sentences, find_occurrences, governing_words
 from acidtest.text.wordnet import noun_kinds
@@ -33,6 +34,7 @@ _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
 Filter = Callable[[pl.DataFrame], pl.Series]
 """Says which replacements to keep; columns previous, premise_word, hypothesis_word, next and their tags."""
 
+_BE = ("is", "are", "was", "were", "'s", "be", "been")
 _KINDS = ("hypernym", "hyponym")
 _OPPOSITES = ("antonym", "co-hyponym")
 _LABEL_COLUMNS = ["relation", "polarity", "label"]
@@ -330,11 +332,14 @@ def _clashes(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
 
 
 def _has_occupation(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
-    """Whether a text tells what somebody is, who might be the person that a narrower word calls something else."""
-    nouns = sentences.frame["tag"].is_in(["NN", "NNS"])
-    words = sentences.lower.filter(nouns).unique()
+    """Whether a text tells what somebody is (*is a lawyer*), whom a narrower word would call something else."""
+    lower, tag = sentences.lower, sentences.frame["tag"]
+    words = lower.filter(tag.is_in(["NN", "NNS"])).unique()
     occupations = words.filter((noun_kinds(words) == "person") & ~words.is_in(place_words("person").implode()))
-    tells = (nouns & sentences.lower.is_in(occupations.implode())).to_numpy()
+    articles, predicates = ["a", "an", "the", "his", "her", "their"], [*_BE, "as", ",", "became", "become"]
+    direct = lower.shift(1).is_in(articles) & lower.shift(2).is_in(predicates)
+    described = tag.shift(1).is_in(["JJ", "NN"]) & lower.shift(2).is_in(articles) & lower.shift(3).is_in(predicates)
+    tells = (lower.is_in(occupations.implode()) & (direct | described)).fill_null(value=False).to_numpy()
     inside = tells[options["first"].to_numpy()] | tells[options["last"].to_numpy()]
     elsewhere = np.bincount(sentences.text, tells, minlength=1)[options["text"].to_numpy()] > inside
     return (options["relation"] == "hyponym") & (noun_kinds(options["new"]) == "person") & pl.Series(elsewhere)
