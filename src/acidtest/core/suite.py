@@ -48,6 +48,12 @@ CATEGORY = "category"
 EXPECTATION = "expectation"
 """The factor that says what is expected of the verdict on a changed pair, against that on the untouched one."""
 
+TRANSITIVE = "transitive"
+"""The expectation of a pair whose verdict follows from two others: the untouched one and that of its ``LINK``."""
+
+LINK = "link"
+"""The column with the id of the row of the same suite that leads from the untouched hypothesis to the new one."""
+
 ROW_GROUP = 1 << 14
 """Rows in a row group of the Parquet files we write; small, because several groups are in memory at once."""
 
@@ -107,6 +113,11 @@ class Card:
     def categories(self) -> tuple[str, ...]:
         """The columns that say whether a category holds of a row."""
         return tuple(name for name, kind in self.columns.items() if kind == "category")
+
+    @property
+    def left_out_reasons(self) -> list[str]:
+        """What was left out, in words: ``["24 with nothing to change for 'spelling'"]``."""
+        return [f"{count:,} {reason}" for reason, count in self.left_out.items()]
 
     @property
     def signature(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from acidtest.core.errors import FileError, UnknownNameError
+from acidtest.core.errors import FileError, UnknownNameError, suggest_near
 from acidtest.core.labels import GOLD_MASKS, NO_GOLD, NO_GOLD_NAME, SPELLINGS, gold_name
 from acidtest.core.logs import log
 from acidtest.core.structured import check_shape, parse_json
@@ -38,8 +38,12 @@ _INTEGER = r"^-?(?:0|[1-9]\d*)$"
 _FLOAT = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$|^(?i:-?inf|nan)$"
 
 
-def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, str]) -> dict[str, str | None]:
+def gold_meanings(
+    table: FileTable, layout: Layout, *, label_map: Mapping[str, str], unlabelled: bool = False
+) -> dict[str, str | None]:
     """The gold set that each label of a file stands for; None if the label means that there is no gold.
+
+    A file in which no row has gold is an error, unless ``unlabelled``.
 
     The user's map comes first, then the class names that Hugging Face writes into a Parquet file, then the layout, then
     the usual spellings. A number that none of them explains is refused. A missing label is ``""``.
@@ -55,7 +59,7 @@ def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, s
     if len(known) < len(meanings):
         row, label = _first_unknown(table, layout, known)
         raise row_error(table, row, column=layout.label, problem=_describe_unknown(label.strip(), layout))
-    if set(known.values()) == {NO_GOLD_NAME}:
+    if set(known.values()) == {NO_GOLD_NAME} and not unlabelled:
         content = f"column {layout.label!r} holds only {_list_labels(known)}"
         rows = f"none of the {table.rows.height:,} rows has gold"
         raise FileError(table.path, f"{rows}: {content}; name another with --columns label=NAME")
@@ -133,7 +137,9 @@ def _describe_unknown(label: str, layout: Layout) -> str:
     others = "".join(f", nor {spelling} ({meaning})" for spelling, meaning in meanings.items())
     if len(label) > _LONGEST_SHOWN:
         return f"label {label[:_LONGEST_SHOWN]!r}… is not {expected}{others}; is {layout.label!r} the label column?"
-    return f"label {label!r} is not {expected}{others}; say what it means with --label-map '{label}=NAME'"
+    near = suggest_near(label.lower(), GOLD_MASKS, most=1)
+    advice = f"{near} If not, say" if near else "; say"
+    return f"label {label!r} is not {expected}{others}{advice} what it means with --label-map '{label}=NAME'"
 
 
 def _warn_of_doubtful_labels(table: FileTable, layout: Layout, meanings: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 
-from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError
+from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError, list_some
 from acidtest.core.logs import log, note, stage
 from acidtest.core.registry import PLUGINS
 from acidtest.core.settings import PREFIX
@@ -97,8 +97,7 @@ def generate(
     from acidtest.suites.corpus import unite_with_control
 
     if n is not None and n < 1:
-        units = "rows per cell, source pairs or pairs in all"
-        raise AcidtestError(f"-n is a number of {units} (acidtest suites {suite} tells which), from 1 on, not {n}")
+        raise AcidtestError(f"-n is a number from 1 on, not {n}; acidtest generate --help says what it counts")
     generator = find_generator(suite)
     if generator is None:
         # A file that is missing is reported as such.
@@ -116,14 +115,18 @@ def generate(
     finally:
         request.leftovers.warn()
     generated = unite_with_control(generated) if union else generated
-    return _require_sound(generated, suite) if checked else generated
+    return _require_sound(generated, suite, generator) if checked else generated
 
 
-def _require_sound(suite: Suite, name: str) -> Suite:
-    """Return the suite that a generator made; raise when it is not sound."""
+def _require_sound(suite: Suite, name: str, generator: Generator) -> Suite:
+    """Return the suite that a generator made; raise when it is not sound, warn where the user's code repeats pairs."""
     from acidtest.core.checks import require_sound
 
     require_sound(suite, f"generator {name!r}")
+    if generator.source == "code":
+        repeated = suite.card.rows - suite.frame.select("premise", "hypothesis").unique().collect().height
+        if repeated:
+            log.warning("%s: %s rows repeat a pair; see: acidtest check %s", name, f"{repeated:,}", name)
     return suite
 
 
@@ -137,10 +140,11 @@ def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
     return write_suite(suite, path, parted=parted)
 
 
-def load(path: str | Path, *, reading: Reading | None = None, checked: bool = True) -> Suite:
+def load(path: str | Path, *, reading: Reading | None = None, checked: bool = True, unlabelled: bool = False) -> Suite:
     """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised.
 
-    One that is not sound is an error, unless ``checked`` is false.
+    One that is not sound is an error, unless ``checked`` is false. Pairs without gold are left out, unless
+    ``unlabelled``: then their gold is ``any``.
     """
     from acidtest.core.checks import require_sound
     from acidtest.suites.files import read_suite
@@ -155,7 +159,11 @@ def load(path: str | Path, *, reading: Reading | None = None, checked: bool = Tr
             log.warning("%s: its rows were changed since acidtest wrote it", path)
     else:
         loaded = read_corpus(
-            path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as
+            path,
+            columns=reading.columns,
+            label_map=reading.label_map,
+            published_as=reading.published_as,
+            unlabelled=unlabelled,
         )
         suite = loaded.suite
         log.info("%s: %s layout, %s", path, loaded.layout, _describe_counts(suite))
@@ -196,10 +204,13 @@ def chosen_suites(
     _refuse_unknown_options(arguments, generators)
     if reading and (reading.columns or reading.label_map) and len(generators) == len(names) and source is None:
         raise AcidtestError("--columns and --label-map say how to read a file, but none of the suites is one")
-    corpus_suites = {name for name, generator in generators.items() if generator.source != "templates"}
+    corpus_suites = {name for name, generator in generators.items() if generator.takes_corpus}
     if source is not None and not corpus_suites:
         raise AcidtestError("--from is the corpus to make suites from, but none of the suites is made from one")
-    if isinstance(source, str | Path) and any(generators[name].source == "pairs" for name in corpus_suites):
+    path, unlabelled = source, None
+    if isinstance(source, str | Path) and any(
+        generators[name].source == "pairs" and generators[name].needs_gold for name in corpus_suites
+    ):
         # Read once for all the suites that are made from its pairs.
         source = load(source, reading=reading)
     chosen, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
@@ -207,17 +218,21 @@ def chosen_suites(
         if generator := generators.get(name):
             suite_arguments = {option: value for option, value in arguments.items() if option in generator.options}
             corpus = source if name in corpus_suites else None
+            if isinstance(path, str | Path) and not generator.needs_gold and not _has_all_rows(source):
+                corpus = unlabelled = unlabelled or load(path, reading=reading, unlabelled=True)
             for choice, suffix in _combinations(suite_arguments, generator):
                 stage("making %s", name)
                 try:
                     material = _load_material(generator, corpus, reading)
                     request = Request(seed=seed, source=material, leftovers=leftovers, keep=keep)
-                    suite = _require_sound(generator(request, choice), name)
+                    suite = _require_sound(generator(request, choice), name, generator)
                 except NothingToMakeError as error:
                     if len(names) == 1:
                         raise
                     log.warning("%s; the run goes on without it", error)
                     continue
+                if name not in SUITES and suite.card.left_out:
+                    note("%s: left out: %s", name, list_some(suite.card.left_out_reasons, 6))
                 chosen.append(_with_suffix(suite, suffix))
         else:
             suite = _recognise_taxinli(load(name, reading=reading), reading)
@@ -322,6 +337,11 @@ def _recognise_taxinli(suite: Suite, reading: Reading | None) -> Suite:
     return generate("taxinli", source=suite)
 
 
+def _has_all_rows(source: str | Path | Suite | None) -> bool:
+    """Whether a corpus has been loaded without leaving out a row."""
+    return isinstance(source, Suite) and not source.card.dropped
+
+
 def _load_material(
     generator: Generator, source: str | Path | Suite | None, reading: Reading | None
 ) -> Suite | Path | None:
@@ -336,7 +356,7 @@ def _load_material(
     if takes_text and is_aqua(Path(source)):
         return Path(source)
     try:
-        return load(source, reading=reading)
+        return load(source, reading=reading, unlabelled=not generator.needs_gold)
     except AcidtestError:
         if not (takes_text and is_prose(Path(source))):
             raise
