@@ -18,7 +18,7 @@ PAIRS = pl.DataFrame(
             "A man is drinking champagne at a table.",
             "A man is drinking champagne at a table.",
             "A woman is reading a book in the kitchen.",
-            "Nobody is drinking champagne.",
+            "Is anybody drinking champagne?",
         ],
         "hypothesis": ["A man is drinking.", "A man is asleep.", "A woman is cooking.", "It is late."],
         "label": ["entailment", "contradiction", "neutral", "neutral"],
@@ -64,8 +64,22 @@ def test_the_label_follows_from_the_relation() -> None:
     assert set(back.filter(hypothesis_word="champagne").select("relation", "label").rows()) == {("hyponym", "neutral")}
 
 
-def wine() -> Suite:
-    rows = pl.DataFrame({"premise": ["She sips wine."], "hypothesis": ["She sips."], "label": ["entailment"]})
+def test_a_downward_place_turns_wider_and_narrower_words_round() -> None:
+    frame = api.generate("lexical/drinks", source=wine("Nobody is drinking wine."), arguments={"each": "99"}).frame
+    rows = set(frame.select("hypothesis_word", "relation", "polarity", "label", "certainty").collect().rows())
+    assert ("champagne", "hyponym", "down", "entailment", "logical") in rows
+    assert ("alcohol", "hypernym", "down", "neutral", "logical") in rows
+    assert {label for *_, label, _ in rows} == {"entailment", "neutral"}
+
+
+def test_all_suites_have_the_version_of_the_places() -> None:
+    made = [suite(name) for name in ("lexical", "lexical/drinks")]
+    assert [lexical.card.version for lexical in made] == [2, 2]
+    assert made[0].card.columns["polarity"] == "factor"
+
+
+def wine(premise: str = "She sips wine.") -> Suite:
+    rows = pl.DataFrame({"premise": [premise], "hypothesis": ["She sips."], "label": ["entailment"]})
     return Suite(complete_columns(rows, "wine").lazy(), Card("wine")).sealed()
 
 
@@ -83,7 +97,7 @@ def test_a_premise_is_used_once_and_takes_along_what_is_told_of_it() -> None:
 def test_the_card_tells_the_convention_and_what_was_left_out() -> None:
     card = suite().card
     assert "same event" in card.note
-    assert card.left_out["negation"] == 1
+    assert card.left_out["question"] == 1
     assert card.strata == ("category",)
     assert card.columns["relation"] == "factor"
 

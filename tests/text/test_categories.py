@@ -39,6 +39,15 @@ def relations(name: str, item: str, other: str) -> set[str]:
         ("countries", "Japan", "Norway", set()),
         ("weekdays", "Monday", "Friday", {"co-hyponym"}),
         ("animals", "puppy", "dog", {"hypernym"}),
+        # A bicycle is a bike; but who reads of a bike takes it for a bicycle.
+        ("vehicles", "bicycle", "bike", {"hypernym"}),
+        ("vehicles", "bike", "bicycle", set()),
+        ("hypernyms", "brand-new", "new", {"hypernym"}),
+        ("hypernyms", "new", "brand-new", set()),
+        ("hypernyms", "dog", "poodle", {"hyponym"}),
+        # Nobody strums chess.
+        ("hypernyms", "strum", "play", {"hypernym"}),
+        ("hypernyms", "play", "strum", set()),
     ],
 )
 def test_what_a_word_is_to_another(name: str, item: str, other: str, relation: set[str]) -> None:
@@ -96,6 +105,14 @@ def test_a_table_of_pairs_is_whole(name: str) -> None:
     assert set(table["pos"]) <= {"adjective", "noun", "verb", "adverb", "preposition"}
     assert (table["word"] != table["other"]).all()
     assert (table["example"] != "").all()
+
+
+def test_a_narrower_word_may_ask_for_more_of_its_place_than_the_wider_one() -> None:
+    """A coloring book is a book anywhere, but only a book that somebody reads or holds may be a coloring book."""
+    before = dict(category("hypernyms").frames.select("frame", "before").iter_rows())
+    assert before["coloring book noun book"] == [ANY]
+    assert "read" in before["book noun coloring book"]
+    assert ANY not in before["book noun coloring book"]
 
 
 def test_there_are_many_items() -> None:

@@ -33,22 +33,15 @@ CITATION = (
 _COLUMNS: dict[str, Kind] = {
     "category": "factor",
     "relation": "factor",
+    "polarity": "factor",
     "premise_word": "text",
     "hypothesis_word": "text",
     "frame": "text",
 }
-_LABELS = {
-    "synonym": "entailment",
-    "hypernym": "entailment",
-    "hyponym": "neutral",
-    "antonym": "contradiction",
-    "co-hyponym": "contradiction",
-}
-"""The label of a pair by the relation of the new word to the old one."""
-
 _CAPPED_COLUMNS = ("category", "premise_word", "relation")
 """Of rows with equal values here, at most ``most`` are kept."""
 
+_VERSION = 2
 _NOTE = (
     "A contradiction rests on SNLI's convention that both sentences describe the same event and the premise tells what "
     "is prominent in it: who is holding a saxophone is not holding an electric guitar."
@@ -124,6 +117,7 @@ def lexical(name: str, categories: Sequence[str], request: Request, options: Lex
         strata=("category",),
         left_out=replacement.left_out,
         note=_NOTE,
+        version=_VERSION,
     )
     # The new pairs share only their premises with the old ones, which are therefore no control.
     return Suite(suite.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), suite.card)
@@ -135,7 +129,7 @@ def _register_categories() -> None:
     categories = packaged_table("lexical/categories.tsv").select("category", "summary", pl.col("rows").cast(pl.Int64))
     suites = [(f"lexical/{name}", [name], summary, rows) for name, summary, rows in categories.iter_rows()]
     summary = "A premise and itself with one word replaced, in every category of word lists"
-    for name, names, description, rows in [*suites, ("lexical", categories["category"].to_list(), summary, 3_833)]:
+    for name, names, description, rows in [*suites, ("lexical", categories["category"].to_list(), summary, 3_813)]:
         make = take_options(partial(lexical, name, names), LexicalOptions)
         make.__doc__ = lexical.__doc__
         register = generator(
@@ -167,7 +161,7 @@ class WordReplacement:
             changed.select(
                 *_COLUMNS,
                 hypothesis="changed",
-                label=pl.col("relation").replace_strict(_LABELS, return_dtype=pl.String),
+                label="label",
                 certainty=pl.when(same_event).then(pl.lit("same-event")).otherwise(pl.lit("logical")),
                 variant=pl.concat_str("category", "start", "relation", "hypothesis_word", separator="-"),
             )

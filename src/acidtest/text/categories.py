@@ -34,6 +34,8 @@ _OF_PAIRS: dict[str, Relation] = {
 
 ANY = "*"
 """In the column ``before``: any word may stand before an item."""
+_NEVER = "-"
+"""In the column ``back`` of wider words: the narrower word never replaces the wider one."""
 
 BREAKING_NLI = "breaking-nli"
 CATEGORY = "category"
@@ -82,7 +84,9 @@ def category(name: str) -> WordCategory:
 
 def _category_from_pairs(name: str) -> WordCategory:
     """A category given pair by pair, each in a frame of its own."""
-    table = packaged_table(f"lexical/pairs/{name}.tsv").with_columns(
+    pairs = packaged_table(f"lexical/pairs/{name}.tsv").with_columns(relation=pl.lit(_OF_PAIRS[name]))
+    table = pl.concat([pairs, _narrowing_pairs(pairs)]) if "back" in pairs.columns else pairs
+    table = table.with_columns(
         frame=pl.concat_str("word", "pos", "other", separator=" "),
         before=pl.when(pl.col("before") == "").then(pl.lit(ANY)).otherwise("before"),
     )
@@ -91,15 +95,37 @@ def _category_from_pairs(name: str) -> WordCategory:
     )
     ends = pl.concat(table.select("pos", item=side) for side in ("word", "other")).unique(maintain_order=True)
     items = ends.select("item", form="pos", plural=pl.lit(""), at=pl.lit(""), tied=_NO_WORDS)
-    relations = table.select(item="word", other="other", relation=pl.lit(_OF_PAIRS[name]), frame="frame")
-    if _OF_PAIRS[name] == "hypernym":
-        # The narrower word may replace the wider one only for things: *strum* is a kind of *play*, but nobody strums
-        # chess.
-        things = table.filter(pl.col("pos") != "verb")
-        back = things.select(item="other", other="word", relation=pl.lit("hyponym"), frame="frame")
-        relations = pl.concat([relations, back])
+    relations = _without_near_synonyms(table.select("relation", "frame", item="word", other="other"))
     uses = relations.select("item", "frame").unique(maintain_order=True)
-    return WordCategory(items, relations, uses, frames.collect(), alone=False)
+    columns = ("item", "other", "relation", "frame")
+    return WordCategory(items, relations.select(columns), uses, frames.collect(), alone=False)
+
+
+def _narrowing_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of wider words turned round, with the words of the column ``back`` before them where it has any.
+
+    Verbs are never turned round: *strum* is a kind of *play*, but nobody strums chess.
+    """
+    narrowing = pairs.filter(pl.col("back") != _NEVER).with_columns(
+        before=pl.when(pl.col("back") == "").then("before").otherwise("back"), relation=pl.lit("hyponym")
+    )
+    return narrowing.rename({"word": "other", "other": "word"}).select(pairs.columns)
+
+
+def near_synonyms() -> pl.DataFrame:
+    """Pairs of items in both orders, columns item and other: *bike* and *bicycle*, neither neutral to the other.
+
+    The narrower word entails the wider one, but who reads of a bike takes it for a bicycle.
+    """
+    pairs = packaged_table("lexical/near_synonyms.tsv").select(item="word", other="other")
+    return pl.concat([pairs, pairs.select(item="other", other="item")])
+
+
+def _without_near_synonyms(relations: pl.DataFrame) -> pl.DataFrame:
+    """The relations without hyponyms that are near-synonyms."""
+    narrower = relations.filter(pl.col("relation") == "hyponym")
+    kept = narrower.join(near_synonyms(), on=["item", "other"], how="anti", maintain_order="left")
+    return pl.concat([relations.filter(pl.col("relation") != "hyponym"), kept])
 
 
 def _category_from_list(name: str) -> WordCategory:
@@ -175,14 +201,13 @@ def _relations(table: pl.DataFrame, frames: pl.Series, uses: Matrix) -> pl.DataF
     allowed = exchanged & uses.T[:, :, None] & uses.T[:, None, :]
     related = related_items(table)
     relation, frame, item, other = np.nonzero(np.stack(list(related.values()))[:, None] & allowed)
-    return pl.DataFrame(
-        {
-            "item": table["item"][item],
-            "other": table["item"][other],
-            "relation": pl.Series(list(related), dtype=pl.String)[relation],
-            "frame": frames[frame],
-        }
-    )
+    relations = {
+        "item": table["item"][item],
+        "other": table["item"][other],
+        "relation": pl.Series(list(related), dtype=pl.String)[relation],
+        "frame": frames[frame],
+    }
+    return _without_near_synonyms(pl.DataFrame(relations))
 
 
 def related_items(table: pl.DataFrame) -> dict[Relation, Matrix]:

@@ -223,7 +223,8 @@ class Neighbours:
         self._first, self._last = places["first"].to_numpy(), places["last"].to_numpy()
         self._slot = places["slot"]
         self._cased = places["item"].str.contains(r"^\p{Lu}")
-        self._is_noun = self._slot.is_in(["singular", "plural", "mass", "only plural"])
+        self.is_noun = self._slot.is_in(["singular", "plural", "mass", "only plural"])
+        """Whether each occurrence is a common noun."""
 
     def word(self, step: int) -> pl.Series:
         """The word ``step`` places after an occurrence's last word or, if negative, before its first; 0: its first."""
@@ -277,14 +278,14 @@ class Neighbours:
         within = capital & ~self._opens() & ~self._cased
         beside = self.tag(1).is_in(_NAMES) | (self.tag(-1).is_in(_NAMES) & ~self._opens(1))
         people = entity.is_in(["PERSON", "ORGANIZATION"]).fill_null(value=False)
-        return within | ((self._cased | capital | self._is_noun) & beside) | people
+        return within | ((self._cased | capital | self.is_noun) & beside) | people
 
     def is_compound(self) -> pl.Series:
         """Whether it is part of a compound; for an adjective, whether it has no noun and is not a predicate."""
         after, before = self.tag(1).is_in(NOUNS), self.tag(-1).is_in(NOUNS)
         hyphen = self.word(1).is_in(["-", "/", "'"]) | self.word(-1).is_in(["-", "/"])
         name = (self._slot == "name") & (after | (self.tag(1) == "JJ"))
-        noun = (self._is_noun & (after | before)) | name
+        noun = (self.is_noun & (after | before)) | name
         predicate = self.governor_word().is_in(_BE) & ~self.tag(1).is_in(["CD", "DT"])
         adjective = (self._slot == "adjective") & ~(after | self.tag(1).is_in(["JJ"]) | predicate)
         return noun | adjective | hyphen
@@ -298,7 +299,7 @@ class Neighbours:
     def is_described(self) -> pl.Series:
         """Whether a noun has an adjective that may not suit other items of the list: a paved courtyard."""
         common = _common_adjectives().implode()
-        return self._is_noun & reduce(
+        return self.is_noun & reduce(
             or_,
             (
                 self._governed(step) & self.tag(-step).is_in(["JJ", "VBN", "VBG"]) & ~self.word(-step).is_in(common)

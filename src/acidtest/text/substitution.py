@@ -1,7 +1,7 @@
 """Replaces a word of a word list by another of the list, and records the relation of the new word to the old one.
 
-Only plain places are used: a word that is part of a name, a compound or a list, or in a context that changes what is
-entailed (negation, *few*, *only*, comparison, condition, question), is not replaced but counted.
+The place of the word and the relation give the label (``place_limits``). A word that is part of a name or a compound is
+not replaced but counted, as is a new word that does not fit the rest of the text.
 """
 
 from __future__ import annotations
@@ -19,21 +19,37 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table, word_list
 from acidtest.text.antonyms import are_idioms, reveals_another_sex
-from acidtest.text.categories import ANY, category, category_names
+from acidtest.text.categories import ANY, category, near_synonyms
 from acidtest.text.inflection import forms_by_slot, replace_span
-from acidtest.text.sentences import NOUNS, Neighbours, Sentences, doubts, find_occurrences, governing_words
+from acidtest.text.place_limits import first_reason, has_elsewhere, place_limits
+from acidtest.text.place_parts import place_words
+from acidtest.text.place_polarity import polarities
+from acidtest.text.sentences import NOUNS, Neighbours, Sentences, find_occurrences, governing_words
 from acidtest.text.wordnet import noun_kinds
 
 _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
-    ("category", "relation", "frame", "premise_word", "hypothesis_word", "changed"), pl.String()
+    ("category", "relation", "polarity", "label", "frame", "premise_word", "hypothesis_word", "changed"), pl.String()
 )
 
 Filter = Callable[[pl.DataFrame], pl.Series]
 """Says which replacements to keep; columns previous, premise_word, hypothesis_word, next and their tags."""
 
-_ANYWHERE = ("question", "negation", "conditional", "coordination", "conversation", "quotation", "plurality")
-_BEFORE = ("modality", "attitude", "comparison", "focus", "downward")
-"""Reasons for doubt that count anywhere in the text, and those that count before the word."""
+_BE = ("is", "are", "was", "were", "'s", "be", "been")
+_KINDS = ("hypernym", "hyponym")
+_OPPOSITES = ("antonym", "co-hyponym")
+_LABEL_COLUMNS = ["relation", "polarity", "label"]
+_LABELS = {
+    ("synonym", "up"): "entailment",
+    ("synonym", "down"): "entailment",
+    ("synonym", "none"): "entailment",
+    ("hypernym", "up"): "entailment",
+    ("hypernym", "down"): "neutral",
+    ("hyponym", "up"): "neutral",
+    ("hyponym", "down"): "entailment",
+    ("antonym", "up"): "contradiction",
+    ("co-hyponym", "up"): "contradiction",
+}
+"""The label by the relation of the new word to the old one and the polarity of the place; no label elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +74,21 @@ class Substitutions:
         places = find_occurrences(sentences, surfaces(names))
         if places.is_empty():
             return pl.DataFrame(schema=_COLUMNS), Counter()
-        places = places.with_columns(reason=_reasons_against(sentences, places, texts))
+        places = places.hstack(place_limits(sentences, places))
         # An occurrence that is rejected in one slot may be accepted in another.
-        stands = pl.col("reason").is_null().any().over("category", "first")
-        left_out = Counter(places.filter(~stands).unique(["category", "first"], maintain_order=True)["reason"])
-        places = places.filter(pl.col("reason").is_null()).drop("reason").with_row_index("row")
+        stands = pl.col("against_all").is_null().any().over("category", "first")
+        left_out = Counter(places.filter(~stands).unique(["category", "first"], maintain_order=True)["against_all"])
+        places = places.filter(pl.col("against_all").is_null()).drop("against_all").with_row_index("row")
         options = _replacement_options(sentences, places, names)
         left_out["no such frame"] = places.height - options["row"].n_unique()
+        options = _drop_limited(options, left_out)
         options = _drop_unfit(sentences, _with_neighbours(sentences, options), left_out)
         for name, kept in self.filters.items():
             before = options.height
             options = options.filter(kept(options))
             left_out[name] += before - options.height
-        drawn = self._draw_options(texts, options)
+        # Sentences are parsed only for words that can be replaced.
+        drawn = self._draw_options(texts, _with_labels(sentences, options, left_out))
         old = texts.gather(drawn["text"])
         changed = [_write_replacement(text, row) for text, row in zip(old, drawn.iter_rows(named=True), strict=True)]
         drawn = drawn.with_columns(
@@ -88,10 +106,6 @@ class Substitutions:
         return options.filter(rank <= self.per_relation).sort("row", "relation", "draw")
 
 
-_OLD_ARTICLES = {"SUV": "a", "RV": "a"}
-"""Version 1 of lexical/vehicles has *a SUV* and *a RV*; to be dropped when its version goes up."""
-
-
 def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
     """The text with the new word; article, capitals and preposition are adapted."""
     start, end, new = row["start"], row["end"], row["new"]
@@ -103,7 +117,7 @@ def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
     # Inside a sentence, the capital of a name is no reason to capitalise the new word.
     opens = not text[:start].strip() or text[:start].rstrip().endswith((".", "!", "?"))
     like = None if opens or row["old"].islower() else ""
-    changed = replace_span(text, start, end, word=new, like=like, article=_OLD_ARTICLES.get(new, ""))
+    changed = replace_span(text, start, end, word=new, like=like)
     return replace_span(changed, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else changed
 
 
@@ -121,67 +135,41 @@ def surfaces(names: tuple[str, ...]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=columns, orient="row").unique(["category", "item", "slot"], maintain_order=True)
 
 
-def _reasons_against(sentences: Sentences, places: pl.DataFrame, texts: pl.Series) -> pl.Series:
-    """The first reason not to replace each occurrence; null where there is none."""
-    around = Neighbours(sentences, places)
-    alone = [name for name in category_names() if category(name).alone]
-    several = [pl.col("first").n_unique().over("text", "category", *of) > 1 for of in ((), ("item",))]
-    reasons = {
-        "another item of the list": places.select(several[0] & pl.col("category").is_in(alone)).to_series(),
-        "twice in the text": places.select(several[1]).to_series(),
-        "one of several": around.word(-1).is_in(["another", "other", "others"]),
-        "another part of speech": ~around.has_expected_tag(),
-        "part of a name": around.is_name(),
-        "part of a compound": around.is_compound(),
-        "without an article": around.is_bare(),
-        "described": around.is_described(),
-        "in a list": around.is_listed(),
-        "superlative or comparative": around.is_compared(),
-        "no single event": _is_habit(sentences, places),
-        "tied to its context": _is_tied(sentences, places),
-    }
-    whole = texts.gather(places["text"]).cast(pl.String)
-    before = whole.str.slice(0, sentences.frame["start"].gather(places["first"]))
-    # In "a can of beans" *can* is not a modal verb.
-    before = before.str.replace_all(r"\bcans? of\b", "tin of")
-    return _first_reason(reasons, doubts(texts, _ANYWHERE).gather(places["text"]), doubts(before, _BEFORE))
+def _drop_limited(options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame:
+    """The options without a reason of ``place_limits`` against them; the others are counted by place and reason."""
+    reason = pl.coalesce(
+        pl.when(pl.col("relation") != "synonym").then("against_others"),
+        pl.when(pl.col("relation").is_in(_KINDS)).then("against_kinds"),
+        pl.when(pl.col("relation").is_in(_OPPOSITES)).then(pl.coalesce("against_changes", "against_opposites")),
+    )
+    return _drop_with_reason(options, options.select(reason).to_series(), left_out)
 
 
-def _first_reason(reasons: Mapping[str, pl.Series], *others: pl.Series) -> pl.Series:
-    """For each row the first reason whose flag is true, else the first value of ``others``; null without any."""
-    flagged = [pl.when(flags).then(pl.lit(reason)) for reason, flags in reasons.items()]
-    return pl.select(pl.coalesce(*flagged, *others)).to_series()
+def _with_labels(sentences: Sentences, options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame:
+    """The options with polarity and label, without those that have no label in their places; these are counted."""
+    places = options.select("row", "text", "first", "last", "category", "item", "slot").unique(
+        "row", maintain_order=True
+    )
+    context = places.select("row").hstack(polarities(sentences, places))
+    labels = pl.DataFrame([(*key, label) for key, label in _LABELS.items()], _LABEL_COLUMNS, orient="row")
+    near = near_synonyms().with_columns(is_near=True)
+    options = options.join(context, on="row", maintain_order="left")
+    options = options.join(labels, on=["relation", "polarity"], how="left", maintain_order="left")
+    options = options.join(near, on=["item", "other"], how="left", maintain_order="left")
+    reason = pl.coalesce(
+        "reason",
+        pl.when(pl.col("label").is_null()).then(pl.lit("place that turns the label")),
+        pl.when(pl.col("relation").is_in(_OPPOSITES) & ~pl.col("asserted")).then(pl.lit("not asserted")),
+        pl.when(pl.col("label") == "neutral").then("against_changes"),
+        pl.when((pl.col("label") == "neutral") & pl.col("is_near")).then(pl.lit("near-synonym")),
+    )
+    return _drop_with_reason(options, options.select(reason).to_series(), left_out)
 
 
-def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether a text in the simple present may describe a habit, for categories that require a single event."""
-    matters = [name for name in places["category"].unique() if category(name).events]
-    auxiliary = sentences.lower.is_in(["is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve"])
-    present = sentences.frame["tag"].is_in(["VBZ", "VBP"]) & ~auxiliary
-    texts = pl.Series(sentences.text).filter(present).unique()
-    return places["category"].is_in(matters) & places["text"].is_in(texts.implode())
-
-
-def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether the text has another word that goes with this item only."""
-    tied = _tied_words(tuple(places["category"].unique().sort()))
-    forms = sentences.word_forms.select("word", tied="form")
-    rows = places.select("text", "category", "item", "first", "last").with_row_index("row")
-    return _has_elsewhere(sentences, rows.join(tied, on=["category", "item"]).join(forms, on="tied"), places.height)
-
-
-def _has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.Series:
-    """Which rows have one of their ``words`` elsewhere in their text, outside ``first`` to ``last``."""
-    tokens = pl.DataFrame({"text": pl.Series(sentences.text), "word": sentences.lower}).with_row_index("place")
-    matches = words.join(tokens, on=["text", "word"]).filter(~pl.col("place").is_between("first", "last"))
-    return pl.int_range(size, eager=True, dtype=pl.UInt32).is_in(matches["row"].unique().implode())
-
-
-@cache
-def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
-    """The words that go with one item only: columns category, item and tied."""
-    items = _stack_tables(names, [category(name).items for name in names])
-    return items.select("category", "item", "tied").explode("tied").filter(pl.col("tied") != "")
+def _drop_with_reason(options: pl.DataFrame, reason: pl.Series, left_out: Counter[str]) -> pl.DataFrame:
+    """The options without a reason; the other ones are counted by place and reason."""
+    left_out.update(options.select("row", reason=reason).drop_nulls().unique()["reason"])
+    return options.filter(reason.is_null())
 
 
 def _replacement_options(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
@@ -204,7 +192,9 @@ def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[s
     here = pl.col("anchor").is_in(["in", "on", "at", "into", "onto", "inside"])
     elsewhere = (pl.col("at") != pl.col("old_at")) & (pl.col("anchor") != pl.col("old_at"))
     reasons = {
-        "new word in the text": _has_elsewhere(sentences, new_words, options.height),
+        "new word in the text": has_elsewhere(sentences, new_words, options.height),
+        "unlikely in its text": _clashes(sentences, options),
+        "occupation told elsewhere": _has_occupation(sentences, options),
         "idiom": idioms,
         "needs another article": _needs_another_article(options, earlier),
         "new word tells another sex": _reveals_another_sex(sentences, options),
@@ -212,7 +202,7 @@ def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[s
         "possessive": options.select(pl.col("next").str.contains("^['’]") & plural).to_series(),
         "another preposition is needed": options.select(here & elsewhere).to_series(),
     }
-    reason = _first_reason(reasons)
+    reason = first_reason(reasons)
     left_out.update(reason.drop_nulls())
     return options.filter(reason.is_null())
 
@@ -326,3 +316,30 @@ def _reveals_another_sex(sentences: Sentences, options: pl.DataFrame) -> pl.Seri
         words = sentences.lower.slice(start, end - start).to_list()
         flags[row] = reveals_another_sex(options["new"][row], words, options["first"][row] - start)
     return pl.Series(flags)
+
+
+def _clashes(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+    """Whether a text has a word beside which a narrower or other item is unlikely: *horses age three* are no foals."""
+    table = packaged_table("lexical/clashes.tsv").select(pl.all().str.split("|"))
+    clashes = table.select(other="items", clash="words").explode("other").explode("clash")
+    forms = sentences.word_forms.select("word", clash="form")
+    rows = (
+        options.select("text", "first", "last", "other")
+        .with_row_index("row")
+        .filter(~options["relation"].is_in(["synonym", "hypernym"]))
+    )
+    return has_elsewhere(sentences, rows.join(clashes, on="other").join(forms, on="clash"), options.height)
+
+
+def _has_occupation(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+    """Whether a text tells what somebody is (*is a lawyer*), whom a narrower word would call something else."""
+    lower, tag = sentences.lower, sentences.frame["tag"]
+    words = lower.filter(tag.is_in(["NN", "NNS"])).unique()
+    occupations = words.filter((noun_kinds(words) == "person") & ~words.is_in(place_words("person").implode()))
+    articles, predicates = ["a", "an", "the", "his", "her", "their"], [*_BE, "as", ",", "became", "become"]
+    direct = lower.shift(1).is_in(articles) & lower.shift(2).is_in(predicates)
+    described = tag.shift(1).is_in(["JJ", "NN"]) & lower.shift(2).is_in(articles) & lower.shift(3).is_in(predicates)
+    tells = (lower.is_in(occupations.implode()) & (direct | described)).fill_null(value=False).to_numpy()
+    inside = tells[options["first"].to_numpy()] | tells[options["last"].to_numpy()]
+    elsewhere = np.bincount(sentences.text, tells, minlength=1)[options["text"].to_numpy()] > inside
+    return (options["relation"] == "hyponym") & (noun_kinds(options["new"]) == "person") & pl.Series(elsewhere)

@@ -1,0 +1,288 @@
+"""What the place of a word allows: which replacements may stand there, and what they do to the label.
+
+In an upward place a wider word is entailed and a narrower one neutral; in a downward one (*no*, *every*) it is the
+other way round. An opposite contradicts only what is asserted. A synonym is entailed anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.categories import category, category_names
+from acidtest.text.place_parts import DETERMINERS, SENTENCE_STARTS, place_words, reasons_against_all
+from acidtest.text.sentences import NOUNS, Neighbours, Places, Sentences, governing_words
+
+_PHRASE_ENDS = ("VB", "VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", ".", ":", "PRP", "EX", "''", "``")
+_CLAUSE_ENDS = ("WDT", "WP", "WRB", ".", ":", "PRP", "EX", ",", "CC", "''", "``")
+"""Tags that end a noun phrase (*the role of women in the house* | *changed*), and those that end a clause."""
+_LOCATIONS = ("countries", "cities", "us-states", "buildings", "rooms", "landscapes", "vehicles")
+"""Categories of places and means of getting there, of which one may have to do with several."""
+_STOP = (".", ":")
+NUMBERS_AND_TIMES = ("cardinals", "ordinals", "weekdays", "months", "seasons", "times-of-day")
+"""Categories whose items have no wider or narrower ones of note."""
+_PLURALS = ("plural", "only plural", "mass")
+
+
+def place_limits(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
+    """The first reason against some replacements at each place, given as ``find_occurrences`` returns them.
+
+    ``against_all`` is a reason not to replace the word at all, ``against_others`` not by anything but a synonym,
+    ``against_kinds`` not by a wider or narrower word, ``against_changes`` not by anything that is not entailed, and
+    ``against_opposites`` not by what would contradict; null where there is none.
+    """
+    around = Neighbours(sentences, places)
+    reasons = {
+        "against_all": reasons_against_all(around, sentences, places),
+        "against_others": _reasons_against_others(around, sentences, places),
+        "against_kinds": _reasons_against_kinds(around, sentences, places),
+        "against_changes": _reasons_against_changes(around, sentences, places),
+        "against_opposites": _reasons_against_opposites(around, sentences, places),
+    }
+    return pl.DataFrame({column: first_reason(flags) for column, flags in reasons.items()})
+
+
+def first_reason(reasons: Mapping[str, pl.Series]) -> pl.Series:
+    """For each row the first reason whose flag is true; null without any."""
+    flagged = [pl.when(flags.fill_null(value=False)).then(pl.lit(reason)) for reason, flags in reasons.items()]
+    return pl.select(pl.coalesce(*flagged)).to_series()
+
+
+def has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.Series:
+    """Which rows have one of their ``words`` elsewhere in their text, outside ``first`` to ``last``."""
+    tokens = pl.DataFrame({"text": pl.Series(sentences.text), "word": sentences.lower}).with_row_index("place")
+    matches = words.join(tokens, on=["text", "word"]).filter(~pl.col("place").is_between("first", "last"))
+    return pl.int_range(size, eager=True, dtype=pl.UInt32).is_in(matches["row"].unique().implode())
+
+
+def _reasons_against_others(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    several = pl.col("first").n_unique().over("text", "category", "item") > 1
+    first = places["first"].to_numpy()
+    # Numbers, ranks and times exclude each other whatever they are said of: prices did not rise in May but in June.
+    thing = ~places["category"].is_in(NUMBERS_AND_TIMES)
+    compared = around.is_compared() | _is_in_comparison(sentences, first)
+    return {
+        "twice in the text": places.select(several).to_series(),
+        "one of several": around.word(-1).is_in(["another", "other", "others"]),
+        "in a list": around.is_listed(),
+        "superlative or comparative": thing & compared,
+        "ranked": thing & _is_after(around, "rank"),
+        "under an aggregate": thing & _is_under_aggregate(sentences, first),
+        # In "as a man stands on stage" a clause begins.
+        "in a role": _is_governed_by(sentences, places, "role") & ~around.tag(1).is_in(["VBZ", "VBP", "VBD"]),
+        "no particular ones": _is_generic(around, sentences, places),
+        "no single event": _is_habit(sentences, places),
+        "about words": _has_word(sentences, places, "word"),
+        "limited to it": _has_word(sentences, places, "limit"),
+        "a language": (places["category"] == "nationalities") & _has_word(sentences, places, "language"),
+    }
+
+
+def _reasons_against_kinds(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    return {
+        # A small elephant is not a small animal.
+        "relative adjective": around.is_noun & _is_after(around, "relative"),
+        "said of what is there": _is_in_subject_of_state(around, sentences, places),
+    }
+
+
+def _is_in_subject_of_state(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a place is in what a text describes: *security in Chile is strong* does not tell of South America."""
+    verbs = _verbs(sentences, places)
+    tag = sentences.frame["tag"]
+    earlier = _is_in_phrase_of(sentences, places["first"].to_numpy(), tag.str.starts_with("V") | (tag == "MD"), _STOP)
+    adverbial = around.word(-2).is_in(SENTENCE_STARTS) | around.word(-3).is_in(SENTENCE_STARTS)
+    inside = (around.word(-1) == "in") | ((around.word(-1) == "the") & (around.word(-2) == "in"))
+    stated = verbs["finite"] & ~verbs["event"] & ~earlier & ~adverbial & inside
+    return stated & places["category"].is_in(["countries", "cities", "us-states"])
+
+
+def _reasons_against_changes(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    alone = [name for name in category_names() if category(name).alone]
+    several = (pl.col("first").n_unique().over("text", "category") > 1) & pl.col("category").is_in(alone)
+    return {
+        "another item of the list": places.select(several).to_series(),
+        "described": around.is_described(),
+        "tied to its context": _is_tied(sentences, places),
+        "named": around.word(1).is_in(["called", "named", "titled", "entitled", "known"]),
+    }
+
+
+def _reasons_against_opposites(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    """Reasons why the same may be true of another thing, too."""
+    return {
+        "not the only one": _follows(around, "focus"),
+        "no single event": _is_custom(around, sentences, places)
+        | _is_state(around, sentences, places)
+        | _has_word(sentences, places, "frequency"),
+    }
+
+
+def _is_after(around: Neighbours, name: str) -> pl.Series:
+    """Whether a word of a list stands among the modifiers of each noun."""
+    words = place_words(name).implode()
+    flags = around.word(-1).is_in(words)
+    modified = around.tag(-1).is_in(["JJ", "JJS", "JJR", "CD", "VBN", "VBG", *NOUNS])
+    for step in (2, 3):
+        flags |= modified & around.word(-step).is_in(words)
+        modified &= around.tag(-step).is_in(["JJ", "JJS", "JJR", "CD", "VBN", "VBG", *NOUNS])
+    return flags
+
+
+def _follows(around: Neighbours, name: str) -> pl.Series:
+    """Whether a word of a list is one of the three words before each place."""
+    words = place_words(name).implode()
+    return around.word(-1).is_in(words) | around.word(-2).is_in(words) | around.word(-3).is_in(words)
+
+
+def _is_under_aggregate(sentences: Sentences, first: Places) -> pl.Series:
+    """Whether a place is in the phrase of a noun of kind, or in the clause of one of amount, measure or change.
+
+    *The return on assets in the United States exceeded …* says nothing of North America, nor *most of the women left
+    the house* of people.
+    """
+    table = packaged_table("lexical/aggregates.tsv")
+    governs = sentences.frame["tag"].shift(-1).is_in(["IN", "TO"])
+    kinds, amounts = (
+        sentences.lower.is_in(table.filter((pl.col("kind") == "kind") == is_kind)["word"].implode()) & governs
+        for is_kind in (True, False)
+    )
+    return _is_in_phrase_of(sentences, first, kinds) | _is_in_phrase_of(sentences, first, amounts, _CLAUSE_ENDS)
+
+
+def _is_in_comparison(sentences: Sentences, first: Places) -> pl.Series:
+    """Whether a place is in the phrase of a comparison or rank: *the longest ski slope in Europe*."""
+    tag = sentences.frame["tag"]
+    equal = sentences.lower.is_in(["as", "so", "too"]) & tag.shift(-1).is_in(["JJ", "RB"])
+    words = [*place_words("common"), "only", "first", "last", "sole"]
+    heads = tag.is_in(["JJS", "RBS", "JJR", "RBR"]) | sentences.lower.is_in(words) | equal
+    return _is_in_phrase_of(sentences, first, heads)
+
+
+def _is_in_phrase_of(
+    sentences: Sentences, first: Places, heads: pl.Series, ends: Sequence[str] = _PHRASE_ENDS
+) -> pl.Series:
+    """Whether no word with one of the tags ``ends`` is between each place and the nearest earlier head in its text."""
+    numbers = np.arange(len(sentences.text))
+    starts = np.diff(sentences.text, prepend=-1) != 0
+    # "Coal-fired" may be tagged as a verb.
+    stops = (sentences.frame["tag"].is_in(ends) & ~sentences.lower.str.contains(r"\w-\w")).to_numpy() | starts
+    last_head = np.maximum.accumulate(np.where(heads.fill_null(value=False).to_numpy(), numbers, -1))
+    last_stop = np.maximum.accumulate(np.where(stops, numbers, -1))
+    before = np.maximum(first - 1, 0)
+    # A head that begins the text is where the text starts, too.
+    return pl.Series(
+        (last_head[before] >= last_stop[before]) & (sentences.text[before] == sentences.text[first]) & (first > 0)
+    )
+
+
+def _is_governed_by(sentences: Sentences, places: pl.DataFrame, name: str) -> pl.Series:
+    """Whether a word of a list governs each place: *became a man*, *dressed as a clown*."""
+    governed = governing_words(sentences, places).filter(pl.col("before").is_in(place_words(name).implode()))
+    return pl.int_range(places.height, eager=True, dtype=pl.UInt32).is_in(governed["row"].implode())
+
+
+def _is_generic(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether plurals without an article may stand for all of a kind: *people remember*, *I hate pigeons*.
+
+    So may what an adjective describes: *unrestricted trade will help*.
+    """
+    adjective = (places["slot"] == "adjective") & around.tag(1).is_in(NOUNS)
+    determined = around.tag(-1).is_in(DETERMINERS) | (
+        around.tag(-1).is_in(["JJ", "VBN", "VBG"]) & around.tag(-2).is_in(DETERMINERS)
+    )
+    bare = (places["slot"].is_in(_PLURALS) | adjective) & ~determined
+    shift = adjective | (around.tag(1) == "RB")
+    word = [around.word(1).zip_with(~shift, around.word(2)), around.word(2).zip_with(~shift, around.word(3))]
+    tag = [around.tag(1).zip_with(~shift, around.tag(2)), around.tag(2).zip_with(~shift, around.tag(3))]
+    event = tag[1].is_in(["VBG"]) | (word[0].is_in(["have", "are"]) & (tag[1] == "VBN") & ~adjective)
+    state = ((tag[0] == "MD") | word[0].is_in(place_words("state").implode())) & ~event
+    opens = around.word(-1).is_in(SENTENCE_STARTS)
+    generic = state | (opens & (around.word(1) == "of")) | _is_governed_by(sentences, places, "attitude")
+    generic |= _has_word(sentences, places, "frequency") & ~places["slot"].is_in(["mass"])
+    generic |= around.word(1).is_in(["who", "that"]) | (~opens & (tag[0] == "VBP") & ~event)
+    # Who studies law does not study physics.
+    return bare & generic & (places["category"] != "school-subjects")
+
+
+def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a text may describe a habit, for categories that require a single event.
+
+    It does not if it has no finite verb, or one in the past tense or the progressive: *is walking*.
+    """
+    matters = [name for name in places["category"].unique() if category(name).events]
+    verbs = _verbs(sentences, places)
+    return places["category"].is_in(matters) & ((verbs["finite"] & ~verbs["event"]) | verbs["simple"])
+
+
+def _is_state(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a text tells of no event, so that the same may be true of another place or the next in a row.
+
+    For names of places: it has no verb but *be*, *have* and modal verbs. For ranks at the beginning: it has none but
+    in the present, as *the second objection is visceral*.
+    """
+    verbs = _verbs(sentences, places)
+    still = verbs["finite"] & ~verbs["event"]
+    opens = (places["category"] == "ordinals") & around.word(-2).is_in(SENTENCE_STARTS)
+    return (places["category"].is_in(["countries", "cities", "us-states"]) & still & ~verbs["simple"]) | (opens & still)
+
+
+def _verbs(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
+    """Whether the text of each place has a finite verb in the present, an event, and a full verb in the present."""
+    tag, lower = sentences.frame["tag"], sentences.lower
+    auxiliary = lower.is_in(["is", "are", "'s", "'re", "am", "'m", "has", "have", "'ve", "do", "does"])
+    flags = {
+        "finite": tag.is_in(["VBZ", "VBP", "MD"]),
+        "event": (tag == "VBD") | ((tag == "VBG") & auxiliary.shift(1)),
+        "simple": tag.is_in(["VBZ", "VBP"]) & ~auxiliary,
+    }
+    texts = pl.Series(sentences.text)
+    return pl.DataFrame(
+        {
+            name: places["text"].is_in(texts.filter(flag.fill_null(value=False)).unique().implode())
+            for name, flag in flags.items()
+        }
+    )
+
+
+def _has_word(sentences: Sentences, places: pl.DataFrame, name: str) -> pl.Series:
+    """Whether the text of each place has a word of a list."""
+    texts = pl.Series(sentences.text).filter(sentences.lower.is_in(place_words(name).implode())).unique()
+    return places["text"].is_in(texts.implode())
+
+
+def _is_custom(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a text may tell what is always done: the simple present with a pronoun, or with a plural of no article.
+
+    *He makes films in London*, *in restaurants she empties the bread basket*: the same may happen elsewhere, too.
+    """
+    tag, lower = sentences.frame["tag"], sentences.lower
+    auxiliary = lower.is_in(["is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve", "do", "does"])
+    present = tag.is_in(["VBZ", "VBP"]) & ~auxiliary
+    pronoun = (tag.shift(1) == "PRP") | ((tag.shift(1) == "RB") & (tag.shift(2) == "PRP"))
+    listed = places["category"].is_in(_LOCATIONS)
+    bare = places["slot"].is_in(_PLURALS) & ~around.tag(-1).is_in([*DETERMINERS, "JJ"])
+    spoken, told = (
+        places["text"].is_in(pl.Series(sentences.text).filter(flags.fill_null(value=False)).unique().implode())
+        for flags in (present & pronoun, present)
+    )
+    return listed & (spoken | (bare & told & around.governor_word().is_in(["in", "at", "on"])))
+
+
+def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether the text has another word that goes with this item only."""
+    tied = _tied_words(tuple(places["category"].unique().sort()))
+    forms = sentences.word_forms.select("word", tied="form")
+    rows = places.select("text", "category", "item", "first", "last").with_row_index("row")
+    return has_elsewhere(sentences, rows.join(tied, on=["category", "item"]).join(forms, on="tied"), places.height)
+
+
+@cache
+def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
+    """The words that go with one item only: columns category, item and tied."""
+    items = [category(name).items.select("item", "tied", category=pl.lit(name)) for name in names]
+    return pl.concat(items).explode("tied").filter(pl.col("tied") != "")

@@ -1,0 +1,76 @@
+"""Reasons against replacing a word at its place, and whom they are against."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from acidtest.text.place_limits import place_limits
+from acidtest.text.sentences import Sentences, find_occurrences
+from acidtest.text.substitution import surfaces
+
+
+def limits(category: str, text: str) -> dict[str, str | None]:
+    """The limits of the first word of the category that has the expected part of speech."""
+    sentences = Sentences.of(pl.Series([text]), "light")
+    places = find_occurrences(sentences, surfaces((category,)))
+    frame = place_limits(sentences, places)
+    kept = frame.filter(pl.col("against_all").is_null() | (pl.col("against_all") != "another part of speech"))
+    return kept.row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "reason"),
+    [
+        ("countries", "The return on assets in Brazil exceeded all hopes.", "under an aggregate"),
+        ("countries", "The number of women who smoke rose in France.", None),
+        ("countries", "The majority of shirts sold in France were white.", "under an aggregate"),
+        ("countries", "He built the longest ski slope in Europe.", "superlative or comparative"),
+        ("hypernyms", "She was the main doctor in the room.", "ranked"),
+        ("hypernyms", "He became a doctor in June.", "in a role"),
+        ("furniture", "Girls cheer as a chair falls.", None),
+        ("hypernyms", "I hate dogs.", "no particular ones"),
+        ("hypernyms", "Students can be lazy.", "no particular ones"),
+        ("antonyms", "Careful drivers will save money.", "no particular ones"),
+        ("hypernyms", "A dog and a boy are running.", "in a list"),
+        ("weekdays", "The museum opens on Friday.", "no single event"),
+        ("times-of-day", "Sitting up at night is jumpy.", "no single event"),
+        ("weekdays", "The museum opened on Friday.", None),
+        ("animals", "The word is applied to a dog.", "about words"),
+    ],
+)
+def test_only_a_synonym_may_replace_the_word(category: str, text: str, reason: str | None) -> None:
+    assert limits(category, text)["against_others"] == reason
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "reason"),
+    [
+        ("flowers", "There is a flower called Wandering Jew.", "named"),
+        ("rooms", "A family stands in a paved courtyard.", "described"),
+        ("animals", "The dog barked at the gate.", "tied to its context"),
+    ],
+)
+def test_only_what_is_entailed_may_replace_the_word(category: str, text: str, reason: str | None) -> None:
+    assert limits(category, text)["against_changes"] == reason
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "reason"),
+    [
+        ("countries", "He works in France.", "no single event"),
+        ("countries", "The history of fashion in France is long.", "no single event"),
+        ("countries", "He worked in France.", None),
+        ("sports", "They play softball a few times a year.", "no single event"),
+        ("sports", "Two boys play softball.", None),
+        ("ordinals", "The second runner is tired.", "no single event"),
+        ("cities", "They sang, especially in Vienna.", "not the only one"),
+    ],
+)
+def test_nothing_contradicts_what_may_be_true_of_another_too(category: str, text: str, reason: str | None) -> None:
+    assert limits(category, text)["against_opposites"] == reason
+
+
+def test_a_small_elephant_is_not_a_small_animal() -> None:
+    assert limits("animals", "A small elephant is asleep.")["against_kinds"] == "relative adjective"
+    assert limits("animals", "A grey elephant is asleep.")["against_kinds"] is None
