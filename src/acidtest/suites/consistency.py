@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -67,7 +67,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
     draws = Draws(request.seed, _NAME)
     laws = LawApplication(draws, tagger, _companions(pairs, draws, tagger), trust_gold=trust_gold)
     rows = transform_rows(pairs.frame.drop(*PARSES, strict=False), laws.apply)
-    return derive_suite(
+    suite = derive_suite(
         _NAME,
         pairs,
         rows.lazy(),
@@ -78,6 +78,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
         left_out=laws.left_out,
         note=_NOTE,
     )
+    return replace(suite, card=replace(suite.card, sample_by="base_id"))
 
 
 @dataclass(frozen=True)
