@@ -99,7 +99,8 @@ def test_a_baseline_file_stands_for_its_run(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_policy_and_an_anchor_are_read(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("gate.toml").write_text('[[slices]]\nmatch = "hans"\nmargin = 4\n', encoding="utf-8")
+    rules = '[[slices]]\nmatch = "hans"\nmargin = 4\n[[slices]]\nmatch = "*"\ntier = "advisory"\n'
+    Path("gate.toml").write_text(rules, encoding="utf-8")
     out, _ = said(capsys, "gate", "before", "after", "--policy", "gate.toml")
     assert "Policy: gate.toml." in out
     out, _ = said(capsys, "gate", "after", "after", "--anchor", "before", status=1)

@@ -47,7 +47,7 @@ def test_the_comment_shows_pairs_that_are_newly_wrong(
     assert main(["gate", *folders, "--markdown", "gate.md"]) == 1
     assert capsys.readouterr().out.endswith("markdown: gate.md\n")
     comment = Path("gate.md").read_text(encoding="utf-8")
-    assert "5 pairs newly wrong" in comment
+    assert "5 examples of pairs newly wrong" in comment
     assert "gold <code>entailment</code>; <code>baseline:overlap</code>: <code>entailment" in comment
 
 

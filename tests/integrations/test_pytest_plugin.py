@@ -38,10 +38,10 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers --strict-config -W error\n")
     monkeypatch.chdir(folder)
     path = os.pathsep.join((str(package.parent), str(SOURCE), os.environ.get("PYTHONPATH", "")))
-    # pytest cuts the lines of its summary to the width of the terminal, but not where it knows continuous integration.
-    inherited = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
 
     def start(*arguments: str) -> subprocess.CompletedProcess[str]:
+        # pytest cuts the lines of its summary to the width of the terminal, but not in continuous integration.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
         return subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
             env={**inherited, "PYTHONPATH": path, "COLUMNS": "100", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"},

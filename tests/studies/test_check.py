@@ -217,3 +217,31 @@ def test_a_failing_suite_exits_with_one_and_a_missing_file_with_two(
     assert "twice fails 1 of 11 checks: repeats." in capsys.readouterr().out
     assert main(["check", "nowhere.toml"]) == 2
     assert "nowhere.toml: there is no such file" in capsys.readouterr().err
+
+
+def test_a_leak_that_is_alike_in_all_groups_fails() -> None:
+    golds = {"entailment": ("met", "often"), "neutral": ("wrote to", "often"), "contradiction": ("met", "never")}
+    rows = [
+        (f"{name} {verb} {other} in town.", f"{name} {adverb} met {other}.", label)
+        for name in NAMES
+        for other in NAMES
+        if name != other
+        for label, (verb, adverb) in golds.items()
+    ]
+    made = suite(rows)
+    grouped = Suite(made.frame.with_columns(group=pl.col("hypothesis").str.replace("never|often", "")), made.card)
+    leak = check(grouped.sealed()).checks["hypothesis alone"]
+    assert leak.verdict == "fail"
+    assert leak.measured is not None
+    assert leak.measured.low > 0.6
+    assert leak.sentence.endswith("'never' stands in 90, of which 90 are contradiction")
+
+
+def test_no_word_is_blamed_for_an_order_of_words() -> None:
+    draws, rows = random.Random(1), list[tuple[str, str, str]]()
+    for _ in range(150):
+        first, second = sorted(draws.sample(NAMES, 2))
+        rows.append((f"{first} and {second} met.", f"{first} greeted {second}.", "entailment"))
+        rows.append((f"{first} and {second} met.", f"{second} greeted {first}.", "contradiction"))
+    leak = check(suite(list(dict.fromkeys(rows)))).checks["hypothesis alone"]
+    assert "no single word does" in leak.sentence

@@ -146,6 +146,16 @@ def test_models_that_are_right_on_the_same_rows_show_no_difference() -> None:
     )
 
 
+def test_slices_that_cancel_out_in_their_suite_are_named() -> None:
+    parts = {"a": ["one"] * 60 + ["two"] * 60}
+    first = made_run("old", {"a": gains(30) + [True] * 60}, strata=parts)
+    second = made_run("new", {"a": [True] * 60 + gains(30)}, strata=parts)
+    assert describe_comparison(contrasts([first, second])).split("\n") == [
+        "No difference is shown between old and new on a.",
+        "Its slices differ, though: a:template=one (+50.0) and a:template=two (−50.0); --by template shows more.",
+    ]
+
+
 def test_a_control_is_no_suite_of_the_sentence() -> None:
     first = made_run("old", {"a": [True] * 60, "a#control": [True] * 60})
     second = made_run("new", {"a": gains(12), "a#control": gains(30)})

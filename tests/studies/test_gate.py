@@ -271,12 +271,32 @@ def test_a_two_way_candidate_needs_the_run_of_a_three_way_baseline(tmp_path):
 def test_rules_of_a_policy_say_what_slices_decide():
     before, after = make_run(np.ones(2000)), make_run(wrong_at(2000, range(0, 200, 2)))
     rules = (SliceRule("toy:label=entailment", "advisory"), SliceRule("toy:label=*", margin=3.0))
-    result = gate(before, after, policy=GatePolicy(slices=rules))
+    result = gate(before, after, policy=GatePolicy(slices=(*rules, SliceRule("*", "advisory"))))
     checks = checks_of(result)
-    assert set(checks) == {"toy:label=entailment", "toy:label=non-entailment"}
+    assert {name for name, check in checks.items() if check.tier is not GateTier.ADVISORY} == {
+        "toy:label=non-entailment"
+    }
     assert checks["toy:label=entailment"].state is GateState.FAIL
     assert checks["toy:label=non-entailment"].margin == pytest.approx(0.03)
     assert result.state is GateState.PASS
+
+
+def test_slices_that_no_rule_matches_can_still_fail():
+    before, after = make_run(np.ones(2000)), make_run(wrong_at(2000, range(0, 200, 2)))
+    result = gate(before, after, policy=GatePolicy(slices=(SliceRule("toy:label=non-entailment", margin=3.0),)))
+    checks = checks_of(result)
+    assert [check.name for check in checks.values() if check.tier is GateTier.REQUIRED] == ["toy:label=non-entailment"]
+    assert checks["toy:label=entailment"].tier is GateTier.FAIL_ONLY
+    assert checks["toy:label=entailment"].state is GateState.FAIL
+    assert result.state is GateState.FAIL
+    named = gate(before, after, slices=("toy:label=non-entailment",))
+    assert set(checks_of(named)) == {"toy:label=non-entailment"}
+
+
+def test_a_rule_for_an_unknown_factor_suggests_the_nearest():
+    run = make_run(np.ones(2000))
+    result = gate(run, run, policy=GatePolicy(slices=(SliceRule("toy:labl=*"),)))
+    assert "did you mean 'toy:label=*'?" in result.headline
 
 
 def test_a_rule_that_matches_nothing_fails():
@@ -379,7 +399,7 @@ def test_what_undecided_means_holds_without_a_required_slice_too(undecided):
     result = gate(run, run, policy=GatePolicy(PolicyDefaults(undecided=undecided)))
     assert result.state is GateState(undecided)
     assert "no slice is required (none has 150 effective rows)" in result.headline
-    assert "--margin" not in result.headline
+    assert "set a margin for all (acidtest gate --margin POINTS)" in result.headline
 
 
 @pytest.mark.parametrize(

@@ -186,8 +186,8 @@ def test_a_comment_shows_five_pairs_of_a_kind() -> None:
     pairs = tuple(replace(PAIR, premise=f"Premise {number}") for number in range(9))
     comment = markdown_comment(decision(GateState.FAIL, LOST, newly_wrong=pairs, newly_right=pairs[:1]))
     assert len(re.findall("premise <code>", comment)) == 6
-    assert "5 pairs newly wrong" in comment
-    assert "1 pair newly right" in comment
+    assert "5 examples of pairs newly wrong" in comment
+    assert "1 example of pairs newly right" in comment
 
 
 def rendered(text: str) -> str:
@@ -219,7 +219,7 @@ def test_a_long_text_is_cut_and_many_checks_are_counted() -> None:
     assert len(comment) <= MOST_CHARACTERS
     assert "390 other checks, 390 of which decided it, too" in comment
     assert "… and 240 checks more" in comment
-    assert "5 pairs newly wrong" in comment
+    assert "5 examples of pairs newly wrong" in comment
 
 
 def test_a_comment_is_never_longer_than_github_takes() -> None:

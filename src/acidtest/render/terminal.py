@@ -196,28 +196,29 @@ def _blocks(
     width -= reserved
     for stacked, heading in ((False, longest), (False, _NARROWEST_HEADING), (True, _NARROWEST_HEADING)):
         widths = [_column_width(table, texts, number, stacked=stacked, heading=heading) for number in everything]
-        widths = _narrow_texts(table, widths, width - longest - _GAP * len(widths))
-        if longest + sum(widths) + _GAP * len(widths) <= width:
-            yield everything, _Layout(longest, tuple(widths), stacked)
+        narrowed = _narrow_texts(table, everything, widths, width - longest)
+        if longest + sum(narrowed) + _GAP * len(narrowed) <= width:
+            yield everything, _Layout(longest, tuple(narrowed), stacked)
             return
-    block: list[int] = []
+    blocks: list[list[int]] = [[]]
     for number in everything:
-        if block and longest + sum(widths[n] + _GAP for n in (*block, number)) > width:
-            yield block, _Layout(longest, tuple(widths[n] for n in block), stacked=True)
-            block = []
-        block.append(number)
-    yield block, _Layout(longest, tuple(widths[n] for n in block), stacked=True)
+        if blocks[-1] and longest + sum(narrowed[n] + _GAP for n in (*blocks[-1], number)) > width:
+            blocks.append([])
+        blocks[-1].append(number)
+    for block in blocks:
+        # A text that shares its block with fewer columns has more room.
+        yield block, _Layout(longest, tuple(_narrow_texts(table, block, widths, width - longest)), stacked=True)
 
 
-def _narrow_texts(table: Table, widths: Sequence[int], room: int) -> list[int]:
-    """The widths, with text columns narrowed, so that their cells wrap, if all columns together exceed ``room``."""
-    texts = sorted((n for n, column in enumerate(table.columns) if column.unit == "text"), key=lambda n: widths[n])
-    room -= sum(width for number, width in enumerate(widths) if number not in texts)
-    narrowed = list(widths)
+def _narrow_texts(table: Table, block: Sequence[int], widths: Sequence[int], room: int) -> list[int]:
+    """The widths of a block of columns; where they exceed ``room``, text columns are narrowed and their cells wrap."""
+    texts = sorted((n for n in block if table.columns[n].unit == "text"), key=lambda n: widths[n])
+    room -= sum(widths[n] for n in block if n not in texts) + _GAP * len(block)
+    narrowed = {n: widths[n] for n in block}
     for place, number in enumerate(texts):
         narrowed[number] = min(widths[number], max(room // (len(texts) - place), _NARROWEST_TEXT))
         room -= narrowed[number]
-    return narrowed
+    return list(narrowed.values())
 
 
 def _column_width(

@@ -25,7 +25,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
-from acidtest.stats.intervals import difference, rate
+from acidtest.stats.intervals import clopper_pearson, difference, rate
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import paired_permutation
 from acidtest.studies.pair_batches import GOLD, ROWS, Codes, Floats, PremiseSample
@@ -92,6 +92,10 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
         rate(values.astype(np.float64), groups=groups, draws_seed=seed, resamples=_RESAMPLES)
         for values in (answers == gold, gold == most, balanced)
     )
+    if math.isnan(balanced_accuracy.low):
+        balanced_accuracy = _allow_for_unseen_groups(balanced_accuracy)
+        ends = (balanced_accuracy.low - 1 / len(kinds), balanced_accuracy.high - 1 / len(kinds))
+        gain = replace(gain, low=ends[0], high=ends[1], method=balanced_accuracy.method, note="")
     return PartialInput(
         accuracy=accuracy,
         majority=majority,
@@ -102,6 +106,13 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
         p=tested.p / 2 if gain.value > 0 else 1 - tested.p / 2,
         test=f"{tested.name}, one-sided",
     )
+
+
+def _allow_for_unseen_groups(share: Estimate) -> Estimate:
+    """The share with an interval where all groups agree: groups that were not drawn may be all right or all wrong."""
+    unseen = 1 - clopper_pearson(share.groups, share.groups).low
+    low, high = share.value * (1 - unseen), share.value + (1 - share.value) * unseen
+    return replace(share, low=low, high=high, method="Clopper–Pearson on groups, which all agree", note="")
 
 
 def _within_unit(share: Estimate) -> Estimate:

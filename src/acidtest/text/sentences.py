@@ -78,6 +78,12 @@ class Sentences:
 
         return upward_places(self, starts)
 
+    def contexts(self, places: Places) -> pl.DataFrame:
+        """``contexts`` of the words at these places: clause, governor, asserted, polarity, by, phrase and head."""
+        from acidtest.text.contexts import contexts
+
+        return contexts(self, places)
+
     def by_text(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """For each text with tokens: its number, and the given token columns as lists."""
         return self.frame.group_by("text", maintain_order=True).agg(*columns).iter_rows()

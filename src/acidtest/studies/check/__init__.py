@@ -203,7 +203,7 @@ def _leak_check(side: str, sample: PremiseSample, probe: PartialInput) -> SuiteC
         # The premises of templates may differ by label, as in HANS: a model that was not trained on them cannot use it.
         is_leak = side == "hypothesis" and probe.gain.low > LEAK and probe.gain.n >= ENOUGH
         verdict, sentence = "fail" if is_leak else "look", "a linear model trained on it tells labels"
-        sentence += f": {_describe_telling_word(sample.frame[side], sample.labels)}"
+        sentence += f": {_describe_telling_word(sample.frame[side], sample.labels, probe.balanced.value)}"
         if side == "hypothesis" and not is_leak:
             few = probe.gain.n < ENOUGH
             reason = f"fewer than {ENOUGH} pairs" if few else f"not surely by {100 * LEAK:.0f} points"
@@ -211,8 +211,11 @@ def _leak_check(side: str, sample: PremiseSample, probe: PartialInput) -> SuiteC
     return SuiteCheck(verdict, sentence, probe.balanced, probe.chance)
 
 
-def _describe_telling_word(texts: pl.Series, labels: npt.NDArray[np.integer[Any]]) -> str:
-    """The word that goes most clearly with one gold: *'table' stands in 100, of which 100 are entailment*."""
+def _describe_telling_word(texts: pl.Series, labels: npt.NDArray[np.integer[Any]], accuracy: float) -> str:
+    """The word that goes most clearly with one gold: *'table' stands in 100, of which 100 are entailment*.
+
+    A word that tells labels less well than the model does (``accuracy``) is not what gives them away.
+    """
     golds = pl.DataFrame({"word": words(texts.fill_null("")).list.unique(), "gold": labels})
     shares = golds["gold"].value_counts(name="of_gold").with_columns(share=pl.col("of_gold") / golds.height)
     counts = golds.explode("word").drop_nulls().group_by("word", "gold").agg(pl.len().alias("count"))
@@ -221,6 +224,8 @@ def _describe_telling_word(texts: pl.Series, labels: npt.NDArray[np.integer[Any]
     surprise = (pl.col("count") - chance) / (chance * (1 - pl.col("share"))).sqrt()
     length = pl.col("word").str.len_chars()
     best = counts.sort(surprise, length, "word", descending=[True, True, False]).row(0, named=True)
+    if best["count"] < accuracy * best["total"]:
+        return "no single word does; look at what stands first, and at words side by side"
     gold = tuple(GOLD_MASKS)[best["gold"]]
     return f"{best['word']!r} stands in {best['total']:,}, of which {best['count']:,} are {gold}"
 
@@ -262,9 +267,9 @@ def _check_texts(frame: pl.DataFrame) -> dict[str, SuiteCheck]:
     kinds = [f"{count:,} {kind}" for kind, count in odd.counts.items()]
     sentence = list_some(kinds, 4) if kinds else "nothing odd in spaces, articles, ends of sentences"
     checks = {"texts": SuiteCheck(verdict, sentence, examples=odd.examples)}
-    shares = {side: frame[side].n_unique() / max(frame.height, 1) for side in _PAIR}
-    parts = [f"{frame[side].n_unique():,} different {_PLURALS[side]}" for side in _PAIR]
-    verdict = "look" if min(shares.values()) < VARIETY else "pass"
+    kinds_of_text = {side: frame[side].n_unique() for side in _PAIR}
+    parts = [f"{count:,} different {_PLURALS[side] if count != 1 else side}" for side, count in kinds_of_text.items()]
+    verdict = "look" if min(kinds_of_text.values()) < VARIETY * frame.height else "pass"
     checks["variety"] = SuiteCheck(verdict, f"{parts[0]} and {parts[1]}")
     return checks
 

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from acidtest.core.document import describe_count
 from acidtest.core.numbers import signed
+from acidtest.stats.contingency import ALPHA
 from acidtest.studies.comparison.contrasts import Contrast
 
 MOST_SENTENCES = 3
 """With more pairs of models than this, one sentence sums them up."""
 MOST_SIZES = 3
 """The size is given for this many suites of a kind, the largest first."""
+MOST_SLICES = 2
+"""The most slices that are named of suites that show no difference as a whole."""
 TWO_LINES = 190
 """The most characters of a sentence about two models: what two lines of a terminal hold."""
 
@@ -32,7 +35,26 @@ def describe_comparison(contrasts: Sequence[Contrast]) -> str:
     if len(pairs) > MOST_SENTENCES:
         return _describe_many(suites)
     names = short_names([contrast.suite for contrast in suites])
-    return "\n".join(_describe_pair(pair, members, names, len(pairs) > 1) for pair, members in pairs.items())
+    sentences = [_describe_pair(pair, members, names, len(pairs) > 1) for pair, members in pairs.items()]
+    if len(pairs) == 1:
+        sentences += _describe_slices([one for one in contrasts if one.factor and not one.is_control], suites, names)
+    return "\n".join(sentences)
+
+
+def _describe_slices(slices: Sequence[Contrast], suites: Sequence[Contrast], names: Mapping[str, str]) -> list[str]:
+    """The largest differences on slices of suites that are undecided as a whole: they may cancel out there.
+
+    Tests are corrected over the slices of a factor, and here also over factors.
+    """
+    undecided = {one.suite for one in suites if one.verdict == "undecided"}
+    alpha = ALPHA / max(len({one.family for one in slices}), 1)
+    shown = by_size([one for one in slices if one.suite in undecided and one.is_shown(alpha)])
+    if not shown:
+        return []
+    texts = [
+        f"{names[one.suite]}:{one.factor}={one.value} ({signed(one.difference.value)})" for one in shown[:MOST_SLICES]
+    ]
+    return [f"Its slices differ, though: {listed(texts)}; --by {shown[0].factor} shows more."]
 
 
 def short_names(suites: Sequence[str]) -> dict[str, str]:

@@ -68,15 +68,14 @@ def slices_of(pairing: PairedSuites) -> list[SliceRows]:
 def planned_losses(policy: GatePolicy, slices: Sequence[SliceRows]) -> Iterator[PlannedLoss]:
     """The slices that a policy checks for losses."""
     for rows in slices:
-        if not policy.slices:
-            yield from _default_plan(policy, rows)
-            continue
         rule = next((rule for rule in policy.slices if matches(rule.match, rows.name)), None)
         if rule:
             points = policy.defaults.margin if rule.margin is None else rule.margin
             tier = GateTier(rule.tier)
             by_size = LEAST_MARGIN if tier is GateTier.FAIL_ONLY else float(default_margin(rows.effective))
             yield PlannedLoss(rows, tier, by_size if points is None else points / 100)
+        elif not policy.only_matched:
+            yield from _default_plan(policy, rows)
 
 
 def _default_plan(policy: GatePolicy, rows: SliceRows) -> Iterator[PlannedLoss]:
@@ -84,7 +83,8 @@ def _default_plan(policy: GatePolicy, rows: SliceRows) -> Iterator[PlannedLoss]:
     points = policy.defaults.margin
     least = LEAST_MARGIN if points is None else points / 100
     card = rows.suite.card
-    if rows.factor == "label" and (policy.every_label or rows.effective >= LEAST_ROWS):
+    # Where a policy has rules, they say what is required.
+    if rows.factor == "label" and not policy.slices and (policy.every_label or rows.effective >= LEAST_ROWS):
         margin = float(default_margin(rows.effective)) if points is None else least
         yield PlannedLoss(rows, GateTier.REQUIRED, margin)
         return
@@ -190,7 +190,10 @@ def unmatched(rule: SliceRule | FloorRule, kind: CheckKind, bound: float, slices
     The reason suggests a slice whose name is like that of the rule; the bound is in points or per cent.
     """
     pattern, tier, margin = rule.match, GateTier(rule.tier), bound / 100
-    near = difflib.get_close_matches(pattern, [rows.name for rows in slices], n=1, cutoff=0.7)
+    names = [rows.name for rows in slices]
+    # A pattern for all values of a factor is like the name of that factor.
+    known = names if not pattern.endswith("=*") else sorted({f"{name.partition('=')[0]}=*" for name in names})
+    near = difflib.get_close_matches(pattern, known, n=1, cutoff=0.7)
     reason = "matches no slice that both sides have" + (f"; did you mean {near[0]!r}?" if near else "")
     check = _check_without_rows(pattern, kind, tier, margin, Estimate(math.nan, note=reason), reason)
     return Measured(replace(check, state=GateState.FAIL), passes=False)

@@ -39,7 +39,8 @@ def _describe_state(comparison: GateComparison, policy: GatePolicy) -> str:
         if policy.slices:
             return f"{verdict}: the policy requires no slice, so that nothing is decided.{tolerated}"
         reason = f"none has {LEAST_ROWS} effective rows"
-        return f"{verdict}: no slice is required ({reason}); ask more pairs, or set a margin for all.{tolerated}"
+        advice = "ask more pairs, or set a margin for all (acidtest gate --margin POINTS)"
+        return f"{verdict}: no slice is required ({reason}); {advice}.{tolerated}"
     if all(check.state is GateState.PASS for check in required):
         return f"Pass: {_describe_required(required)}."
     undecided = [check for check in required if check.state is GateState.UNDECIDED]
@@ -68,7 +69,10 @@ def _describe_undecided(undecided: Sequence[GateCheck], required: int) -> str:
     names = list_some([check.name for check in undecided], 2)
     most = max((check.pairs_needed or 0 for check in undecided), default=0)
     needed = f"; up to {most:,} pairs a slice would decide them" if most else ""
-    return f"{len(undecided)} of {required} required checks are not decided: {names}{needed}."
+    unasked = [check.reason for check in undecided if check.kind is CheckKind.CUE and not check.candidate.known]
+    why = f" ({unasked[0]})" if unasked else ""
+    verb = "is" if len(undecided) == 1 else "are"
+    return f"{len(undecided)} of {required} required checks {verb} not decided: {names}{needed}{why}."
 
 
 def _describe_required(required: Sequence[GateCheck]) -> str:
@@ -76,7 +80,8 @@ def _describe_required(required: Sequence[GateCheck]) -> str:
     if not margins:
         return f"all {len(required)} required checks are good"
     span = points(margins[0]) if len(margins) == 1 else f"{points(margins[0])} to {points(margins[-1])}"
-    return f"on all {len(required)} required slices the candidate is shown to lose less than the margin ({span} points)"
+    slices = "the only required slice" if len(required) == 1 else f"all {len(required)} required slices"
+    return f"on {slices} the candidate is shown to lose less than the margin ({span} points)"
 
 
 def _describe_advice(checks: Sequence[GateCheck]) -> Iterator[str]:

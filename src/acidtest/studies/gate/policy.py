@@ -19,7 +19,8 @@
     at_most = 20                # points
     tier = "advisory"           # or "required"
 
-Without ``[[slices]]`` the slices of the default policy are checked. ``[runs]`` says what pytest compares; the command
+Slices that no rule matches are checked as by the default policy, but where there are rules none of them is required: a
+rule for ``*`` of tier ``advisory`` leaves them to themselves. ``[runs]`` says what pytest compares; the command
 line names its runs itself.
 """
 
@@ -116,6 +117,8 @@ class GatePolicy:
     """The file it was read from; empty for the default policy."""
     every_label: bool = False
     """Whether the default policy requires every suite × label, whatever its size."""
+    only_matched: bool = False
+    """Whether slices that no rule matches are left unchecked."""
 
     def describe(self) -> str:
         """The file, or the default policy in words."""
@@ -136,7 +139,7 @@ class GatePolicy:
 
     def with_slices(self, names: tuple[str, ...]) -> GatePolicy:
         """The policy with these slices, all required, instead of others; floors and cue limits stay."""
-        return replace(self, slices=tuple(SliceRule(name) for name in names))
+        return replace(self, slices=tuple(SliceRule(name) for name in names), only_matched=True)
 
 
 def default_margin(effective: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -175,9 +178,10 @@ def _read_rule(table: TomlTable, shape: type[T]) -> T:
         value = getattr(rule, key, None)
         if value is not None and not (least <= value <= most and (key != "confidence" or least < value < most)):
             raise table.error(key, f"{value:g} is not between {least} and {most}")
-    floor = getattr(rule, "at_least", 0)
-    if 0 < floor <= 1:
-        raise table.error("at_least", f"{floor:g} is in per cent: did you mean {100 * floor:g}?")
+    for key, largest, unit in (("at_least", 1.0, "per cent"), ("margin", 0.1, "points"), ("at_most", 0.5, "points")):
+        value = getattr(rule, key, None)
+        if value is not None and 0 < value <= largest:
+            raise table.error(key, f"{value:g} is in {unit}: did you mean {100 * value:g}?")
     cue = getattr(rule, "cue", None)
     if cue is not None and cue not in CUES:
         raise table.error("cue", str(UnknownNameError("cue", cue, CUES)))

@@ -58,8 +58,9 @@ VERDICTS = (
 """What is said of a suite in a word or two, gravest first."""
 
 UNTOUCHED = "untouched pairs"
+_ALL_UNTOUCHED = "A suite made from a part of the untouched pairs is compared with that part, in each report."
 _LEGEND = (
-    f"How far answers follow gold, or a cue toward a wrong answer, points; ▒ interval; used: all > {100 * USED:.0f}."
+    f"By how many points gold, or a cue, raises a label; █ sure, ▒ interval; used: surely above {100 * USED:.0f} (┊)."
 )
 _SUITES_LEGEND = "Accuracy in % (95 % interval); chance: of guessing; control: the same pairs, unchanged."
 _PREMISE_CHANGES = {"another": "another premise", "none": "none", "shuffled": "its words shuffled"}
@@ -225,16 +226,27 @@ def _models_table(models: Mapping[str, ModelScores]) -> Table:
     """A row for each model: accuracy on every suite and on untouched pairs, and the effect of gold."""
     suites = dict.fromkeys(suite for model in models.values() for suite in accuracy_suites(model))
     has_profile = any(model.profile for model in models.values())
-    columns = [Column(name, "whole percent") for name in (*suites, UNTOUCHED)]
+    has_untouched = any(model.untouched for model in models.values())
+    columns = [Column(name, "whole percent") for name in (*suites, *([UNTOUCHED] if has_untouched else []))]
     columns += [Column("gold moves", "whole points")] if has_profile else []
     rows = []
     for name, model in models.items():
         cells: list[Cell] = [model.suites[suite].overall.value if suite in model.suites else None for suite in suites]
-        cells.append(model.untouched.accuracy.value if model.untouched else None)
+        if has_untouched:
+            cells.append(model.untouched.accuracy.value if model.untouched else None)
         if has_profile:
             cells.append(model.profile.gold_effect.value if model.profile else None)
         rows.append(Row(name, tuple(cells)))
-    return Table("models", "", tuple(columns), tuple(rows), "accuracy, %")
+    notes = (_ALL_UNTOUCHED,) if any(map(_has_part_as_control, models.values())) else ()
+    return Table("models", "", tuple(columns), tuple(rows), "accuracy, %", notes=notes)
+
+
+def _has_part_as_control(model: ModelScores) -> bool:
+    """Whether some suite was made from a part of the untouched pairs, on which accuracy is another."""
+    if model.untouched is None:
+        return False
+    controls = [result.vs_control.control.value for result in model.suites.values() if result.vs_control]
+    return any(abs(control - model.untouched.accuracy.value) >= 0.01 for control in controls)
 
 
 def _brief_effects(profile: Profile) -> Table:

@@ -71,7 +71,7 @@ def _comparison_lines(comparison: GateComparison, *, checks: int, pairs: int) ->
         yield from _folded(f"{describe_count(len(others), 'other check')}{more}", rows)
     for change, changed in (("newly wrong", comparison.newly_wrong), ("newly right", comparison.newly_right)):
         if changed[:pairs]:
-            summary = f"{describe_count(len(changed[:pairs]), 'pair')} {change}"
+            summary = f"{describe_count(len(changed[:pairs]), 'example')} of pairs {change}"
             yield from _folded(summary, _pair_lines(changed[:pairs]))
     if comparison.notes:
         yield from _folded("not compared", [f"- {escape_markdown(note)}" for note in comparison.notes])
