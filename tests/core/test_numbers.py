@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from acidtest.core.document import Change, Coefficient, Published, PValue
+from acidtest.core.document import Change, Coefficient, Published, Push, PValue
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import cell_text, describe_share, fold_name, number_text, p_value, share, signed
 
@@ -67,3 +67,9 @@ def test_a_folded_name_loses_nothing(width: int) -> None:
     lines = fold_name(name, width)
     assert max(map(len, lines)) <= width
     assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+
+
+def test_the_label_that_answers_move_toward_stands_before_the_interval() -> None:
+    effect = Estimate(0.6, 0.5, 0.7, 100, 100, "m")
+    assert cell_text(Push(effect, "entailment", used=True), "points").line == "+60.0* (entailment, +50.0 to +70.0)"
+    assert cell_text(Push(effect), "points").line == "+60.0 (+50.0 to +70.0)"

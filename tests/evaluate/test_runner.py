@@ -62,13 +62,15 @@ def test_identical_inputs_are_asked_once_across_suites_and_answered_everywhere()
     assert np.allclose(values[:, 0], [0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.1])
 
 
-def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path) -> None:
+def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     suites = [suite("a", range(1, 19))]
     stopped = Counting(stop_after=2)
     with pytest.raises(KeyboardInterrupt):
         answered(model(stopped), suites, tmp_path / "journal")
     resumed, whole = Counting(), Counting()
-    continued = answered(model(resumed), suites, tmp_path / "journal")
+    with caplog.at_level("INFO", "acidtest"):
+        continued = answered(model(resumed), suites, tmp_path / "journal")
+    assert "8 of 18 pairs were answered in an earlier run; the others are asked" in caplog.text
     assert len(stopped.asked) == 8
     assert not set(resumed.asked) & set(stopped.asked)
     assert np.array_equal(continued, answered(model(whole), suites))

@@ -155,10 +155,7 @@ def test_no_pairs_give_no_rows(folder: Path) -> None:
 def test_what_a_model_says_of_itself(folder: Path) -> None:
     model = opened(folder)
     assert model.name == "onnx:sums"
-    assert model.notes == (
-        "labels by id2label: 0 = contradiction, 1 = entailment, 2 = neutral",
-        "pairs are cut to 64 tokens, the end of the premise first",
-    )
+    assert model.notes == ("labels by id2label: 0 = contradiction, 1 = entailment, 2 = neutral",)
     assert (model.resolution, model.independent, model.keep, model.limit) == ("three-way", True, "always", 64)
     assert all(isinstance(model, promised) for promised in (Model, Prepares, CountsUsage, CountsTokens))
     asked(model)

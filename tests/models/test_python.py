@@ -114,7 +114,7 @@ def test_an_object_with_predict_is_taken_as_it_is(module: Path) -> None:
     ("name", "message"),
     [
         ("raising", r"python:their_model:raising raised RuntimeError: out of memory \(.*their_model.py, line 21;"),
-        ("nothing", "gave NoneType; expected a row or a label for each pair"),
+        ("nothing", "gave NoneType; expected a list with a row or a label for each pair"),
         ("ragged", "gave rows that are no table of numbers"),
         ("holes", "answered None, which is not entailment, neutral, contradiction"),
         ("pipeline", "gave rows that are no table of numbers"),
@@ -371,6 +371,11 @@ def test_ctrl_c_in_a_model_is_ctrl_c(project: Path) -> None:
         asker.ask(Batch(0, pl.DataFrame({"_id": "1", "premise": "a", "hypothesis": "b"}), np.zeros(1, np.uint64)))
 
 
+def test_one_text_for_all_pairs_is_refused() -> None:
+    with pytest.raises(AcidtestError, match="gave the text 'entailment'; expected a list with a row or a label for"):
+        complete_model(lambda premises, hypotheses: "entailment").predict(["a"], ["b"])
+
+
 COMPLEX = [[0.5 + 1j, 0.5, 0.0]]
 
 
@@ -406,6 +411,7 @@ def test_another_fingerprint_is_refused() -> None:
     [
         ("python:their_model", "write python:MODULE:FUNCTION"),
         ("python:no_such_module:f", "there is no module 'no_such_module' here"),
+        ("python:their_model.py:labels", "there is no module 'their_model.py' here; write their_model, without .py"),
         ("python:../their_model:labels", "write python:MODULE:FUNCTION"),
         ("python:their_model:Whole", "is a class; give an object of it"),
         ("python:their_model:hungry", "batch_size is -1; it is a number from 1 on"),

@@ -313,7 +313,7 @@ def test_it_says_what_it_is_and_counts_what_it_cuts(made: Callable[..., Path]) -
     assert isinstance(model, ReferenceModel)
     assert model.name == "reference:tiny"
     assert (model.limit, model.resolution, model.probabilities) == (MAX_LENGTH, "three-way", True)
-    assert model.notes == ("pairs are cut to 128 tokens, the end of the premise first",)
+    assert model.notes == ()
     values = model.predict(["a cat sat . " * 50, "a cat sat ."], ["a cat sat ."] * 2)
     assert np.allclose(values.sum(axis=1), 1)
     assert model.usage()["truncated"] == 1
@@ -372,3 +372,16 @@ def test_what_ships_is_small_and_knows_inference() -> None:
     premises = ["A man is playing a guitar on a stage."] * 3
     hypotheses = ["A man is making music.", "The man is famous.", "The man is asleep."]
     assert model_from_spec("reference").predict(premises, hypotheses).argmax(axis=1).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("repeats", "said"), [(50, True), (1, False)])
+def test_a_run_says_how_many_pairs_were_cut_if_any_were(
+    made: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture, repeats: int, said: bool
+) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    rows = [f"{'a cat sat . ' * repeats}\ta cat sat .\tentailment", "a cat sat .\ta cat .\tneutral"]
+    pairs.write_text("\n".join(["premise\thypothesis\tlabel", *rows, ""]), encoding="utf-8")
+    with caplog.at_level("INFO", "acidtest"):
+        api.run(f"reference:{made()}", str(pairs), output=tmp_path / "run", page=False, cache=False)
+    assert ("reference:tiny: 1 of 2 pairs were too long for it and were cut" in caplog.text) == said
+    assert ("were cut" in caplog.text) == said

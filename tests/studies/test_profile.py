@@ -246,7 +246,11 @@ def test_a_cue_of_the_users_own_is_measured_on_matched_pairs(
 
 @pytest.mark.parametrize(
     ("spec", "message"),
-    [("nowhere", "write MODULE:FUNCTION"), ("no_such_module:f", "No module named"), ("json:no_such", "no_such")],
+    [
+        ("nowhere", "write MODULE:FUNCTION"),
+        ("no_such_module:f", "there is no module 'no_such_module' here; run acidtest in the folder that holds it"),
+        ("json:dump_", "no function called 'dump_'; did you mean 'dump' or 'dumps'"),
+    ],
 )
 def test_a_cue_that_cannot_be_loaded_says_why(suite: Suite, tmp_path: Path, spec: str, message: str) -> None:
     finished = acidtest.run("baseline:overlap", suites=[suite], output=tmp_path / "run", page=False)

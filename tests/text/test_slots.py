@@ -115,3 +115,14 @@ def test_items_of_a_list_of_ours_exclude_each_other() -> None:
     # A poodle is a dog, and everything in the list is an animal.
     assert not texts & {"poodle", "animal", "mammal"}
     assert [word.text for word in packaged_words("seasons")] == ["spring", "summer", "autumn", "winter"]
+
+
+def test_given_names_can_be_had_by_gender() -> None:
+    every, female, male = (
+        {word.text for word in packaged_words(f"given-names{part}")} for part in ("", "/female", "/male")
+    )
+    assert {"Mary", "Ruth"} <= female
+    assert {"Duane", "John"} <= male
+    assert "Leslie" in every - female - male, "a name of both"
+    assert not female & male
+    assert female | male <= every

@@ -98,3 +98,14 @@ def test_files_in_a_list_and_beside_a_file_count(pairs: Path) -> None:
     other.write_text("newer", encoding="utf-8")
     assert batteries.Battery(["lexical"], arguments={"train": f"{pairs},{other}"}).stamp != before
     assert batteries.Battery([str(pairs)]).stamp != ""
+
+
+def test_a_run_into_a_folder_with_other_files_is_warned_of(pairs: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = pairs.parent / "run"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    run_file(pairs)
+    assert f"{folder}: the run is written beside other files there: notes.txt" in caplog.text
+    caplog.clear()
+    run_file(pairs, fresh=True)
+    assert "beside other files" not in caplog.text, "that folder is known to hold this run"

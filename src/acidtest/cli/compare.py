@@ -12,7 +12,7 @@ import typer
 from acidtest.cli.options import SCREEN, Full, Json, Seed, echo, print_document, print_json, print_lines, terminal_width
 from acidtest.cli.study_commands import Plots, Tables, show_written, write_document
 from acidtest.core.document import Document
-from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.errors import AcidtestError, suggest_near
 from acidtest.core.logs import log
 from acidtest.core.serialise import to_json
 from acidtest.core.study import STUDIES
@@ -147,4 +147,6 @@ def _require_different(folders: Sequence[Path]) -> None:
 def _require_factors(chosen: Sequence[str], factors: Sequence[str]) -> None:
     for factor in chosen:
         if factor not in factors:
-            raise UnknownNameError("factor", factor, factors, f" These runs have {', '.join(factors)} (--by)")
+            near = suggest_near(factor, factors)
+            known = f"{f'{near} These' if near else '; these'} runs have {', '.join(factors)}"
+            raise AcidtestError(f"no factor called {factor!r}{known} (--by)")

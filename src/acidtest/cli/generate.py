@@ -68,6 +68,5 @@ def generate(
     labels = ", ".join(f"{count:,} {label}" for label, count in made.card.labels.items())
     echo(f"{made.card.rows:,} pairs ({labels})\n{made.card.signature}")
     if made.card.left_out:
-        reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
-        echo(f"left out: {list_some(reasons, 6)}")
+        echo(f"left out: {list_some(made.card.left_out_reasons, 6)}")
     echo("\n".join(f"wrote {path}" for path in written))

@@ -295,7 +295,8 @@ def _given(
         if flag == "-n" and "--limit" in known:
             raise AcidtestError(
                 f"acidtest {context.info_name} has no option -n; --limit N asks a sample of N pairs of each suite. "
-                f"For a suite of another size: acidtest generate NAME -n N -o FILE, and then -s FILE"
+                f"For a suite of another size: acidtest generate NAME -n N -o FILE, and then -s FILE; a .toml of yours "
+                f"may say rows = N"
             )
         if not flag.startswith("--") or name not in names:
             if other := elsewhere(name):

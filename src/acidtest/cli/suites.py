@@ -55,6 +55,7 @@ def _list_suites(known: Mapping[str, Generator]) -> Document:
 
 def _describe_suite(suite: Generator) -> Document:
     purpose = "" if isinstance(suite.make, partial) else " ".join((suite.make.__doc__ or "").replace("``", "").split())
+    purpose = purpose.removeprefix(suite.summary).lstrip(". ")
     columns = (Column("default", "text"), Column("values", "text"))
     rows = tuple(
         Row(option.flag, (str(option.shown), " or ".join(option.choices))) for option in suite.options.values()

@@ -6,6 +6,7 @@ formatted strings: an ``Estimate`` keeps its interval, count and method until it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -332,5 +333,7 @@ def estimates(cell: Cell) -> tuple[Estimate, ...]:
 
 
 def describe_count(count: int, noun: str) -> str:
-    """A number of things for sentences: ``1 row``, ``2,000 rows``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """A number of things for sentences: ``1 row``, ``2,000 rows``, ``8 categories``."""
+    if count != 1:
+        noun = re.sub(r"(?<![aeiou])y$", "ie", noun) + "s"
+    return f"{count:,} {noun}"

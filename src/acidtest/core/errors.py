@@ -54,14 +54,14 @@ class UnknownNameError(AcidtestError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], then: str = "") -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=2, cutoff=0.6)
-        if near:
-            hint = "; did you mean " + " or ".join(f"{match!r}" for match in near) + "?"
-        elif names:
-            hint = f"; there is {list_some(names, 16)}"
-        else:
-            hint = "; there is none"
-        super().__init__(f"no {kind} called {name!r}{hint}{then}")
+        others = f"; there is {list_some(names, 16)}" if names else "; there is none"
+        super().__init__(f"no {kind} called {name!r}{suggest_near(name, names) or others}{then}")
+
+
+def suggest_near(name: str, known: Iterable[str], *, most: int = 2, cutoff: float = 0.6) -> str:
+    """The end of a message: “; did you mean 'hans'?”; empty if no known name is near."""
+    near = difflib.get_close_matches(name, sorted(known), n=most, cutoff=cutoff)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def list_some(items: Sequence[str], most: int = 5) -> str:

@@ -11,12 +11,12 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from acidtest.core.errors import FileError, FolderInUseError
+from acidtest.core.errors import FileError, FolderInUseError, suggest_near
 
 PAGE_MARK = b'<meta name="generator" content="acidtest'
 """Text near the beginning of every page that acidtest writes."""
@@ -40,7 +40,7 @@ _PIECE = 1 << 20
 def replace_file(path: str | Path) -> Iterator[Path]:
     """A temporary path to write to; it becomes ``path`` when the block succeeds and is removed when it fails."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     os.close(handle)
     temporary = Path(name)
@@ -60,7 +60,7 @@ def replace_file(path: str | Path) -> Iterator[Path]:
 def replace_folder(path: str | Path) -> Iterator[Path]:
     """Like ``replace_file``, for a whole folder; the old folder is removed only when the new one is in place."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
     try:
         yield temporary
@@ -79,6 +79,15 @@ def replace_folder(path: str | Path) -> Iterator[Path]:
         raise FileError(path, f"cannot be written: {error.strerror or error}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing; raises where one of them is a file."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        file = next(place for place in (path, *path.parents) if place.exists())
+        raise FileError(file, "is a file where a folder is needed; choose another name") from error
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -187,10 +196,19 @@ def require_file(path: str | Path) -> None:
     try:
         mode = Path(path).stat().st_mode
     except FileNotFoundError as error:
-        raise FileError(path, "there is no such file; check the path") from error
+        raise FileError(path, f"there is no such file{suggest_files(path) or '; check the path'}") from error
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
     _refuse_special(Path(path), mode)
+
+
+def suggest_files(path: str | Path) -> str:
+    """The end of a message about a missing file: the files beside its place whose names are near, if any."""
+    path = Path(path)
+    with suppress(OSError):
+        # The ending alone makes two names somewhat alike.
+        return suggest_near(path.name, (file.name for file in path.parent.iterdir() if file.is_file()), cutoff=0.8)
+    return ""
 
 
 def _refuse_special(path: Path, mode: int) -> None:
@@ -234,7 +252,7 @@ class Lock:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Lock:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._path.parent)
         file = open_to_write(self._path, "ab")
         try:
             _lock(file.fileno())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -14,6 +17,7 @@ import numpy.typing as npt
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.labels import Probabilities as Probabilities
+from acidtest.core.logs import log
 from acidtest.core.registry import Option, Registry, parse_options, read_options
 
 if TYPE_CHECKING:
@@ -139,8 +143,9 @@ class CompletedModel:
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
         """The answers of the user's object, as rows of three numbers."""
         values = self._ask(*columns)
-        if not hasattr(values, "__len__"):
-            raise AcidtestError(f"{self.name} gave {type(values).__name__}; expected a row or a label for each pair")
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            given = f"the text {values!r}" if isinstance(values, str) else type(values).__name__
+            raise AcidtestError(f"{self.name} gave {given}; expected a list with a row or a label for each pair")
         if len(values) and isinstance(values[0], str):
             self.probabilities = False
             return one_hot([self._label(value) for value in values])
@@ -187,6 +192,40 @@ def exit_error(what: str, error: SystemExit) -> AcidtestError:
     return AcidtestError(f"{what} called sys.exit({error.code!r}) ({place}); a model must not end the program")
 
 
+def import_users_module(name: str, where: str) -> ModuleType:
+    """A module of the user's, searched in the current folder first; ``where`` begins the messages of errors."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise AcidtestError(f"{where}: {name} needs {error.name}, which is not installed") from error
+        is_file = name.endswith(".py")
+        advice = f"write {name[:-3]}, without .py" if is_file else "run acidtest in the folder that holds it"
+        raise AcidtestError(f"{where}: there is no module {error.name!r} here; {advice}") from error
+    except Exception as error:
+        raise code_error(f"{where}: importing {name}", error) from error
+    except SystemExit as error:
+        raise exit_error(f"{where}: importing {name}", error) from error
+
+
+def defined_names(module: ModuleType) -> list[str]:
+    """The public functions and classes that a module defines, without those it imports."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    ]
+
+
+def code_error(what: str, error: Exception) -> AcidtestError:
+    """The error to show for an exception in the user's code, with the line that raised it."""
+    log.debug("%s", "".join(traceback.format_exception(error)))
+    place = f"{error.filename}, line {error.lineno}" if isinstance(error, SyntaxError) else error_location(error)
+    return AcidtestError(f"{what} raised {type(error).__name__}: {error} ({place}; -vv shows the whole traceback)")
+
+
 def error_location(error: BaseException, *, outside: Path | None = None) -> str:
     """The file and line where an exception was raised; with ``outside``, the last line not in that folder, if any."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -224,6 +263,10 @@ Its other parameters are the options of that kind of model.
 MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidtest.zoo.adapter"], "acidtest.models")
 
 
+SPECS: list[str] = []
+"""Whole specs that modules of models add, to be suggested where somebody leaves out the kind."""
+
+
 def model_options(spec: str) -> dict[str, Option]:
     """The options of the kind of model a spec names."""
     return read_options(MODELS[_split_spec(spec)[0]])
@@ -239,6 +282,10 @@ def model_from_spec(spec: str, arguments: Mapping[str, Any] | None = None) -> Mo
 def _split_spec(spec: str) -> tuple[str, str]:
     """The kind of model that a spec names, and the rest of it."""
     kind, colon, rest = spec.partition(":")
-    if not colon and kind not in MODELS and Path(spec).exists():
-        raise AcidtestError(f"{spec!r} is a file or folder; say what kind of model it holds: hf:{spec}, onnx:{spec} …")
+    if not colon and kind not in MODELS:
+        if Path(spec).exists():
+            kinds = f"hf:{spec}, onnx:{spec} …"
+            raise AcidtestError(f"{spec!r} is a file or folder; say what kind of model it holds: {kinds}")
+        if whole := next((whole for whole in SPECS if whole.partition(":")[2] == spec), ""):
+            raise AcidtestError(f"no kind of model called {spec!r}; did you mean {whole!r}?")
     return kind, rest

@@ -41,10 +41,8 @@ def cell_text(cell: Cell, unit: Unit) -> CellText:
         )
     if isinstance(cell, Push):
         star = "*" if cell.used else ""
-        return CellText(
-            f"{number_text(cell.estimate.value, unit)}{star}",
-            f"{interval(cell.estimate, unit)} {cell.toward}".strip(),
-        )
+        detail = ", ".join(filter(None, (cell.toward, interval(cell.estimate, unit))))
+        return CellText(f"{number_text(cell.estimate.value, unit)}{star}", detail)
     if isinstance(cell, Published):
         printed = published(cell.value, unit)
         return CellText(printed if cell.corrected is None else f"{printed} → {published(cell.corrected, unit)}")

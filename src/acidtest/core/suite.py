@@ -109,6 +109,11 @@ class Card:
         return tuple(name for name, kind in self.columns.items() if kind == "category")
 
     @property
+    def left_out_reasons(self) -> list[str]:
+        """What was left out, in words: ``["24 with nothing to change for 'spelling'"]``."""
+        return [f"{count:,} {reason}" for reason, count in self.left_out.items()]
+
+    @property
     def signature(self) -> str:
         """The suite's part of a score's signature."""
         parts = [self.name, f"v:{self.version}"]

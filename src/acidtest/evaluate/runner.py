@@ -183,8 +183,8 @@ def collect_answers(
     model.probabilities &= not table.hard
     before, total = table.answered, len(plan.keys)
     if before:
-        rest = "; continuing" if before < total else ", all of them"
-        note("%s of %s pairs were answered before%s", f"{before:,}", f"{total:,}", rest)
+        rest = "; the others are asked" if before < total else ""
+        note("%s of %s pairs were answered in an earlier run%s", f"{before:,}", f"{total:,}", rest)
     start = time.perf_counter()
     with memory.file() if memory and before < total else nullcontext() as file:
         for batch, answered in (engine or ask_here)(_open_batches(model, plan, table), Asker(model)):

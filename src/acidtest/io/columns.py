@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from acidtest.core.errors import FileError, UnknownNameError
+from acidtest.core.errors import FileError, UnknownNameError, suggest_near
 from acidtest.core.labels import GOLD_MASKS, NO_GOLD, NO_GOLD_NAME, SPELLINGS, gold_name
 from acidtest.core.logs import log
 from acidtest.core.structured import check_shape, parse_json
@@ -133,7 +133,9 @@ def _describe_unknown(label: str, layout: Layout) -> str:
     others = "".join(f", nor {spelling} ({meaning})" for spelling, meaning in meanings.items())
     if len(label) > _LONGEST_SHOWN:
         return f"label {label[:_LONGEST_SHOWN]!r}… is not {expected}{others}; is {layout.label!r} the label column?"
-    return f"label {label!r} is not {expected}{others}; say what it means with --label-map '{label}=NAME'"
+    near = suggest_near(label.lower(), GOLD_MASKS, most=1)
+    advice = f"{near} If not, say" if near else "; say"
+    return f"label {label!r} is not {expected}{others}{advice} what it means with --label-map '{label}=NAME'"
 
 
 def _warn_of_doubtful_labels(table: FileTable, layout: Layout, meanings: Mapping[str, str]) -> None:

@@ -14,7 +14,6 @@ import pkgutil
 import re
 import sys
 import sysconfig
-import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.logs import log, note
-from acidtest.core.model import MODELS, CompletedModel, Model, error_location, exit_error
+from acidtest.core.logs import note
+from acidtest.core.model import MODELS, CompletedModel, Model, code_error, defined_names, import_users_module
 
 _IMPORTERS = frozenset({"import_module", "__import__"})
 _RUNNERS = frozenset(
@@ -73,7 +72,7 @@ class PythonModel(CompletedModel):
         except AcidtestError:
             raise
         except Exception as error:
-            raise _code_error(f"{self.name} raised", error) from error
+            raise code_error(self.name, error) from error
         if self._code and self.fingerprint and (loaded := sys.modules.keys() - before):
             _remember_loaded(self._code.module, loaded)
             if reason := self._code.missing(loaded):
@@ -90,39 +89,14 @@ def python(rest: str) -> Model:
         raise AcidtestError(
             f"python:{rest}: write python:MODULE:FUNCTION, such as python:mymodel:predict for predict in mymodel.py"
         )
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    module = _import_module(module_name, rest)
+    before = set(sys.modules)
+    module = import_users_module(module_name, f"python:{rest}")
+    _remember_loaded(module_name, sys.modules.keys() - before)
     if not hasattr(module, attribute):
-        raise UnknownNameError(f"function in {module_name}", attribute, [n for n in vars(module) if n[0] != "_"])
+        raise UnknownNameError(f"function in {module_name}", attribute, defined_names(module))
     inner = getattr(module, attribute)
     code = None if hasattr(inner, "fingerprint") else fingerprint_code(module_name)
     return PythonModel(inner, f"python:{rest}", code)
-
-
-def _import_module(name: str, rest: str) -> ModuleType:
-    before = set(sys.modules)
-    try:
-        module = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise AcidtestError(
-                f"python:{rest}: there is no module {error.name!r} here; run acidtest in the folder that holds it"
-            ) from error
-        raise AcidtestError(f"python:{rest}: {name} needs {error.name}, which is not installed") from error
-    except Exception as error:
-        raise _code_error(f"python:{rest}: importing {name} raised", error) from error
-    except SystemExit as error:
-        raise exit_error(f"python:{rest}: importing {name}", error) from error
-    _remember_loaded(name, sys.modules.keys() - before)
-    return module
-
-
-def _code_error(what: str, error: Exception) -> AcidtestError:
-    """The error to show for an exception in the user's code, with the line that raised it."""
-    log.debug("%s", "".join(traceback.format_exception(error)))
-    place = f"{error.filename}, line {error.lineno}" if isinstance(error, SyntaxError) else error_location(error)
-    return AcidtestError(f"{what} {type(error).__name__}: {error} ({place}; -vv shows the whole traceback)")
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,6 @@ class ReferenceModel(TokenClassifier):
             )
         super().__init__(name, uncased_tokenizer(words, min(MAX_LENGTH, self._encoder.longest)))
         self._map = LabelMap(LABELS, "its own order")
-        self.notes = (self._length_note,)
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(len(self._encoder.layers))))
         digest = blake2b(f"{self.limit}".encode(), digest_size=16)
         for file in (WEIGHTS, VOCABULARY):

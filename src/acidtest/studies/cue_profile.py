@@ -54,7 +54,9 @@ CONSTANT = 0.99
 NEAR_CHANCE = 0.05
 UNDECIDED = 0.2
 """Where an effect could exceed this and no cue is used, nothing is said of the cues."""
-TOO_FEW = "Too few pairs of suite cues were asked to say which cues move its answers"
+ENOUGH = 3000
+"""Pairs of suite cues from which something could be said of every model that was tried."""
+TOO_FEW = f"Too few pairs of suite cues were asked to say which cues move its answers ({ENOUGH:,} are usually enough)"
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError, list_some
+from acidtest.core.files import suggest_files
 from acidtest.core.logs import log
 from acidtest.core.registry import Option, Registry, parse_options, read_options
-from acidtest.core.suite import Suite
+from acidtest.core.suite import EXPECTATION, Suite
 
 T = TypeVar("T")
 
-Material = Literal["templates", "pairs", "sentences", "published"]
+Material = Literal["templates", "code", "pairs", "sentences", "published"]
 """What a suite is made from. Pairs and sentences come from the user or from the starter corpus.
 
-A ``published`` suite needs the published file from the user.
+A ``published`` suite needs the published file from the user; one of ``code`` is made by a function of the user's.
 """
 
 
@@ -77,14 +78,19 @@ class Generator:
     """The file of pairs that the suite is made from where the user names none; empty for the starter corpus."""
 
     @property
+    def takes_corpus(self) -> bool:
+        """Whether the suite is made from a corpus."""
+        return self.source not in ("templates", "code")
+
+    @property
     def options(self) -> dict[str, Option]:
         """The options of this suite, read from the signature of its function."""
         return read_options(self.make)
 
     def __call__(self, request: Request, arguments: Mapping[str, Any] | None = None) -> Suite:
         """Make the suite: check its options, make its rows and seal its card."""
-        if request.source is not None and self.source == "templates":
-            raise AcidtestError(f"suite {self.name!r} is made of templates and takes no --from")
+        if request.source is not None and not self.takes_corpus:
+            raise AcidtestError(f"suite {self.name!r} is made of {self.source} and takes no --from")
         if request.source is None and self.source == "published":
             raise NothingToMakeError(f"suite {self.name!r} is a published file; give it with --from FILE")
         options = parse_options(self.options, arguments or {}, f"suite {self.name!r}")
@@ -96,8 +102,8 @@ class Generator:
 
     def _empty_error(self, suite: Suite) -> NothingToMakeError:
         corpus, left_out = suite.card.arguments.get("from", "the corpus"), suite.card.left_out
-        reasons = list_some([f"{count:,} {reason}" for reason, count in left_out.items()])
-        advice = "use another corpus"
+        reasons = list_some(suite.card.left_out_reasons)
+        advice = ("mend the changes, or " if EXPECTATION in suite.card.columns else "") + "use another corpus"
         if any("--ask" in reason for reason in left_out):
             assume = "; or --assume paper" if "assume" in self.options else ""
             advice = f"get gold for those that wait (--ask, then --answers FILE{assume}), or {advice}"
@@ -183,5 +189,5 @@ def _resolve_name(entry: str) -> list[str]:
         return matching
     families = {name.split("/")[0] for name in SUITES}
     if Path(entry).suffix or (os.sep in entry and entry.split("/")[0] not in families):
-        raise FileError(entry, "there is no such file, and no suite of that name")
+        raise FileError(entry, f"there is no such file, and no suite of that name{suggest_files(entry)}")
     raise UnknownNameError("suite or file", entry, SUITES)

@@ -53,7 +53,8 @@ _SLOT = re.compile(r"\s*(?P<draw>[^\W\d][\w-]*)(?:\.(?P<form>\w+))?(?:\s+(?P<sub
 _ARTICLE = re.compile(r"(?:^|(?<=\s))(an?)(\s+)$", re.IGNORECASE)
 _WIDEST = 0.15
 """An item with more than this share of its list under it is too wide to stand beside the others."""
-_PEOPLE, _NAMES, _HANS = "people", "given-names", "hans/"
+_PEOPLE, _HANS = "people", "hans/"
+_NAMES = ("given-names", "given-names/female", "given-names/male")
 
 
 class SlotError(AcidtestError):
@@ -251,7 +252,7 @@ def packaged_lists() -> tuple[str, ...]:
     folder = resources.files("acidtest.data").joinpath("lexical", "lists")
     lexical = sorted(file.name.removesuffix(".tsv") for file in folder.iterdir() if file.name.endswith(".tsv"))
     hans = sorted({name for part in ("fresh", "novel") for name in packaged_table(f"hans/words_{part}.tsv")["list"]})
-    return (*lexical, _PEOPLE, _NAMES, *(f"{_HANS}{name}" for name in hans))
+    return (*lexical, _PEOPLE, *_NAMES, *(f"{_HANS}{name}" for name in hans))
 
 
 @cache
@@ -263,8 +264,10 @@ def packaged_words(name: str) -> tuple[ListedWord, ...]:
     """
     if name not in packaged_lists():
         raise UnknownNameError("word list", name, packaged_lists())
-    if name == _NAMES:
-        given = packaged_table("names/people.tsv").filter(pl.col("kind") == "given")["name"]
+    if name in _NAMES:
+        gender = name.partition("/")[2]
+        people = packaged_table("names/genders.tsv" if gender else "names/people.tsv")
+        given = people.filter(pl.col("gender") == gender if gender else pl.col("kind") == "given")["name"]
         return tuple(ListedWord(text, {"plural": ""}) for text in given)
     if name == _PEOPLE or name.startswith(_HANS):
         wanted = "noun_singular" if name == _PEOPLE else name.removeprefix(_HANS)

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 
-from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError
+from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError, list_some
 from acidtest.core.logs import log, note, stage
 from acidtest.core.registry import PLUGINS
 from acidtest.core.settings import PREFIX
@@ -97,8 +97,7 @@ def generate(
     from acidtest.suites.corpus import unite_with_control
 
     if n is not None and n < 1:
-        units = "rows per cell, source pairs or pairs in all"
-        raise AcidtestError(f"-n is a number of {units} (acidtest suites {suite} tells which), from 1 on, not {n}")
+        raise AcidtestError(f"-n is a number from 1 on, not {n}; acidtest generate --help says what it counts")
     generator = find_generator(suite)
     if generator is None:
         # A file that is missing is reported as such.
@@ -116,14 +115,18 @@ def generate(
     finally:
         request.leftovers.warn()
     generated = unite_with_control(generated) if union else generated
-    return _require_sound(generated, suite) if checked else generated
+    return _require_sound(generated, suite, generator) if checked else generated
 
 
-def _require_sound(suite: Suite, name: str) -> Suite:
-    """Return the suite that a generator made; raise when it is not sound."""
+def _require_sound(suite: Suite, name: str, generator: Generator) -> Suite:
+    """Return the suite that a generator made; raise when it is not sound, warn where the user's code repeats pairs."""
     from acidtest.core.checks import require_sound
 
     require_sound(suite, f"generator {name!r}")
+    if generator.source == "code":
+        repeated = suite.card.rows - suite.frame.select("premise", "hypothesis").unique().collect().height
+        if repeated:
+            log.warning("%s: %s rows repeat a pair; see: acidtest check %s", name, f"{repeated:,}", name)
     return suite
 
 
@@ -196,7 +199,7 @@ def chosen_suites(
     _refuse_unknown_options(arguments, generators)
     if reading and (reading.columns or reading.label_map) and len(generators) == len(names) and source is None:
         raise AcidtestError("--columns and --label-map say how to read a file, but none of the suites is one")
-    corpus_suites = {name for name, generator in generators.items() if generator.source != "templates"}
+    corpus_suites = {name for name, generator in generators.items() if generator.takes_corpus}
     if source is not None and not corpus_suites:
         raise AcidtestError("--from is the corpus to make suites from, but none of the suites is made from one")
     if isinstance(source, str | Path) and any(generators[name].source == "pairs" for name in corpus_suites):
@@ -212,12 +215,14 @@ def chosen_suites(
                 try:
                     material = _load_material(generator, corpus, reading)
                     request = Request(seed=seed, source=material, leftovers=leftovers, keep=keep)
-                    suite = _require_sound(generator(request, choice), name)
+                    suite = _require_sound(generator(request, choice), name, generator)
                 except NothingToMakeError as error:
                     if len(names) == 1:
                         raise
                     log.warning("%s; the run goes on without it", error)
                     continue
+                if name not in SUITES and suite.card.left_out:
+                    note("%s: left out: %s", name, list_some(suite.card.left_out_reasons, 6))
                 chosen.append(_with_suffix(suite, suffix))
         else:
             suite = _recognise_taxinli(load(name, reading=reading), reading)

@@ -88,6 +88,8 @@ def check(
     if isinstance(suite, Suite):
         made = suite
     elif (generator := find_generator(str(suite))) is None:
+        if n is not None:
+            raise AcidtestError(f"-n is the size of a suite that is made; {suite} is a file, and all of it is checked")
         stage("reading %s", suite)
         made = load(resolve_names([str(suite)])[0], reading=reading, checked=False)
     else:

@@ -18,9 +18,9 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.draws import key
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.files import LOCK, Lock, write_json, write_text
-from acidtest.core.logs import log, log_to_file, stage
+from acidtest.core.logs import log, log_to_file, note, stage
 from acidtest.core.model import CountsUsage, Model
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
@@ -185,6 +185,7 @@ def run_job(
         return earlier
     from acidtest.evaluate.runner import TimeSpent
 
+    _warn_of_other_files(folder)
     spent = TimeSpent()
     present = [name for name in _START_FILES if os.path.lexists(folder / name)]
     locked = False
@@ -201,6 +202,15 @@ def run_job(
 
 _START_FILES = (JOURNAL, LOG, LOCK)
 """The files that a run has before its first answer."""
+
+
+def _warn_of_other_files(folder: Path) -> None:
+    """Warn where a new run is written into a folder that holds something else."""
+    known = (*_START_FILES, PREDICTIONS, RESULTS, REPORT)
+    if folder.is_dir() and not (folder / HEADER).exists():
+        others = sorted(path.name for path in folder.iterdir() if path.name not in known)
+        if others:
+            log.warning("%s: the run is written beside other files there: %s", folder, list_some(others, 3))
 
 
 def _remove_start(folder: Path, present: Sequence[str], created: Sequence[Path]) -> None:
@@ -301,6 +311,8 @@ def _evaluate(
     suite_counts = run.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
     counts = run.collected(suite_counts)
     unanswered, truncated = (dict(counts.select("suite", name).iter_rows()) for name in ("answer", "truncated"))
+    if cut := sum(truncated.values()):
+        note("%s: %s of %s pairs were too long for it and were cut", model.name, f"{cut:,}", f"{plan.rows:,}")
     return replace(run, header=replace(run.header, unanswered=unanswered, truncated=truncated))
 
 

@@ -151,7 +151,6 @@ def train_network(
     """Train in a folder, or continue, or load the result of a finished training; then score the test pairs."""
     options = replace(data.options, recipe=replace(data.options.recipe, seed=seed))
     record = {**asdict(options), "train": data.train.summary, "dev": None if data.dev is None else data.dev.summary}
-    folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
         finished = (folder / RESULT).is_file()
         _refuse_other_training(folder, record, finished=finished)

@@ -106,6 +106,8 @@ def test_a_pattern_on_which_backtracking_would_not_end_is_matched(tmp_path: Path
         ("'(\\w+)\\.$'", "'('", 10, "is no regular expression of this kind: unclosed group"),
         ('expect = "not more entailment"', 'expect = "same verdicts"', 12, "did you mean 'same verdict'"),
         ('"$1!"', "'\\1!'", 11, "replacement: \\1 would stand there as it is; the group is ${1}"),
+        ('"$1!"', '"$2!"', 11, "replacement: the pattern has no group '2'"),
+        ('"$1!"', '"$1s!"', 11, "the pattern has no group '1s'; before a letter a group is ${1}, and a dollar is $$"),
         ('replacement = "$1!"\n', "", 7, "replacement: is missing"),
         (
             "pattern = ",
@@ -132,3 +134,26 @@ def test_templates_and_changes_do_not_go_into_one_file(tmp_path: Path) -> None:
     text = WORDS + '[[template]]\npremise = "a."\nhypothesis = "b."\ngold = "n"\n'
     with pytest.raises(FileError, match="write two files"):
         make(tmp_path, text)
+
+
+def test_groups_by_number_or_name_and_dollars_may_stand_in_a_replacement(tmp_path: Path) -> None:
+    text = WORDS.replace("'(\\w+)\\.$'", "'(?P<last>\\w+)\\.$'").replace('"$1!"', '"${last} $$1 ${1}s."')
+    assert make(tmp_path, text).filter(change="loud")["hypothesis"].to_list() == ["A man was there $1 theres."]
+
+
+def test_changes_that_match_nothing_may_be_at_fault_themselves(tmp_path: Path) -> None:
+    with pytest.raises(AcidtestError) as caught:
+        make(tmp_path, '[[change]]\nname = "a"\nwords = { zebra = "horse" }\nexpect = "same verdict"\n')
+    problem = "nothing comes of 'pairs' (left out: 3 with nothing to change for 'a')"
+    assert f"{problem}; mend the changes, or use another corpus" in str(caught.value)
+
+
+def test_a_run_says_what_was_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with caplog.at_level("INFO", "acidtest"):
+        api.run("baseline:overlap", "mine.toml", source="pairs.tsv", output="run", page=False)
+    reasons = "1 with nothing to change for 'colour words', 1 with nothing to change for 'loud'"
+    assert f"mine.toml: left out: {reasons}" in caplog.text

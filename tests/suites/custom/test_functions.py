@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from acidtest import api
+from acidtest.cli.app import main
 from acidtest.core.errors import AcidtestError
 from acidtest.suites.catalogue import Request
 from acidtest.suites.custom.functions import function_generator
@@ -87,6 +88,7 @@ def test_frames_are_rows_too(made: object) -> None:
     ("returned", "problem"),
     [
         (3, "returns int; return a list of dicts, or a frame"),
+        ([], "test_functions.py:rows returns no rows"),
         ([("p", "h", "e")], "returns list of tuple; return a list of dicts, or a frame"),
         ([{"premise": "p", "hypothesis": "h"}], "its rows have no 'label', only premise, hypothesis"),
         ([{"premise": "p", "hypothesis": "h", "label": "entailmnt"}], "row 1: no label called 'entailmnt'"),
@@ -153,3 +155,29 @@ def test_reading_a_run_back_runs_no_code(folder: Path) -> None:
     api.finished_run(done.folder)
     assert (folder / "page.html").exists()
     assert not (folder / "ran").exists()
+
+
+def test_only_functions_that_the_file_defines_are_offered(folder: Path) -> None:
+    (folder / "boxes.py").write_text("from itertools import product\nBOXES = ['box']\ndef suite(): ...\n", "utf-8")
+    with pytest.raises(AcidtestError) as caught:
+        api.generate("boxes.py:BOXES")
+    assert str(caught.value) == "boxes.py: no function called 'BOXES'; there is suite"
+
+
+def test_a_pair_that_stands_twice_is_warned_of(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (folder / "twice.py").write_text(
+        "def suite():\n    return {'premise': ['a'] * 3, 'hypothesis': ['b'] * 3, 'label': ['e', 'n', 'e']}\n", "utf-8"
+    )
+    assert api.generate("twice.py").card.rows == 3
+    assert "twice.py: 2 rows repeat a pair; see: acidtest check twice.py" in caplog.text
+    caplog.clear()
+    assert api.check("twice.py").failed
+    assert "repeat a pair" not in caplog.text, "the check itself says so"
+
+
+def test_the_page_of_a_function_says_once_what_it_makes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suites", "rain_suite.py"]) == 0
+    printed = capsys.readouterr().out
+    assert "Pairs, made from code. Rain says nothing of Rome\n" in printed
+    assert printed.count("Rain says nothing of Rome") == 1
+    assert "Citation: rain_suite, written by its user (rain_suite.py:suite)" in printed

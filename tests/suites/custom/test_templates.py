@@ -96,7 +96,7 @@ def test_without_a_number_few_words_give_fewer_pairs_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert api.generate(write(tmp_path)).card.rows == 18 + 36
-    assert "fewer than 100 pairs in stays 18, elsewhere 36; add words" in caplog.text
+    assert "fewer than 100 pairs of template 'stays' (18), 'elsewhere' (36); add words" in caplog.text
 
 
 def test_a_name_of_ours_is_refused_and_the_default_is_that_of_the_file(tmp_path: Path) -> None:

@@ -82,10 +82,6 @@ class TokenClassifier(ABC):
     def outputs(self) -> tuple[str, ...]:
         return self._map.outputs
 
-    @property
-    def _length_note(self) -> str:
-        return f"pairs are cut to {self.limit} tokens, the end of the premise first"
-
     @abstractmethod
     def _compute(self, tokens: TokenizedPairs) -> tuple[Floats, int]:
         """float32[n, outputs] in the original order of the pairs, and the number of padding tokens computed."""
@@ -119,5 +115,5 @@ class TokenClassifier(ABC):
         if self._map.doubt:
             log.warning("%s: %s", spec, self._map.doubt)
         self.resolution = self._map.resolution
-        self.notes = (*self._map.notes, self._length_note)
+        self.notes = self._map.notes
         self._usage = dict.fromkeys(USAGE, 0.0)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.model import defined_names, import_users_module
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
 from acidtest.stats.contrasts import CellContrast
@@ -43,16 +42,11 @@ def load_cue(spec: str) -> CueFunction:
         raise AcidtestError(
             f"--cue {spec}: write MODULE:FUNCTION, such as mycues:mentions_year for a function in mycues.py"
         )
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        function = getattr(importlib.import_module(module_name), name)
-    except (ImportError, AttributeError) as error:
-        raise AcidtestError(f"--cue {spec}: {error}; run acidtest in the folder that holds it") from error
+    module = import_users_module(module_name, f"--cue {spec}")
+    function: CueFunction | None = getattr(module, name, None)
     if not callable(function):
-        raise AcidtestError(f"--cue {spec}: is not a function")
-    loaded: CueFunction = function
-    return loaded
+        raise AcidtestError(f"--cue {spec}: {UnknownNameError('function', name, defined_names(module))}")
+    return function
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def describe_diagnosis(findings: Sequence[Finding]) -> str:
         return f"Grounds for distrust: {severe}{f' and {warnings}' if counts['warning'] else ''}."
     if counts["warning"]:
         return f"Some doubt: {warnings}, nothing severe."
-    return "These suites found no shortcut." if findings else "No rule had anything to say: read the numbers."
+    return "These suites found no shortcut." if findings else "These suites show nothing special; read the numbers."
 
 
 def suite_verdict(result: SuiteResult) -> str:

@@ -7,7 +7,6 @@ are the options of the suite; ``seed`` and ``n`` get the user's.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
 import re
 import sys
@@ -22,8 +21,9 @@ import polars as pl
 from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.files import suggest_files
 from acidtest.core.labels import GOLD_MASKS, gold_name
-from acidtest.core.model import error_location
+from acidtest.core.model import code_error, defined_names, import_users_module
 from acidtest.core.registry import import_file
 from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Argument, Card, Kind, Suite, complete_columns, plain_name
 from acidtest.suites.catalogue import SUITES, Generator, Request
@@ -47,22 +47,14 @@ def import_function(rest: str) -> tuple[str, Callable[..., Any]]:
         raise AcidtestError(
             f"python:{rest}: write python:MODULE:FUNCTION, such as python:mine:rows for rows in mine.py"
         )
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        advice = "run acidtest in the folder that holds it" if error.name == module_name else "install it"
-        raise AcidtestError(f"python:{rest}: there is no module {error.name!r} here; {advice}") from error
-    except Exception as error:
-        raise _code_error(f"python:{rest}: importing {module_name}", error) from error
+    module = import_users_module(module_name, f"python:{rest}")
     return _suite_name(module_name, attribute), _function_of(module, attribute, f"python:{rest}")
 
 
 def file_generator(path: Path, function: str) -> Generator:
     """The generator of a Python file: of the function named, of ``suite``, or of its only function."""
     if not path.is_file():
-        raise FileError(path, "there is no such file, and no suite of that name")
+        raise FileError(path, f"there is no such file, and no suite of that name{suggest_files(path)}")
     resolved = path.resolve()
     key = resolved, resolved.stat().st_mtime_ns
     if key not in _modules:
@@ -77,11 +69,7 @@ def file_generator(path: Path, function: str) -> Generator:
     registered = [SUITES[name] for name in SUITES if SUITES[name].make.__module__ == module.__name__]
     if len(registered) == 1 and not function:
         return registered[0]
-    public = [
-        name
-        for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
-    ]
+    public = [name for name in defined_names(module) if inspect.isfunction(getattr(module, name))]
     if not function and FUNCTION not in public and len(public) != 1:
         problem = f"has {len(public)} functions ({', '.join(public)})" if public else "has no function"
         raise FileError(path, f"{problem}; call one {FUNCTION!r}, or name it: {path}:FUNCTION")
@@ -97,8 +85,7 @@ def _suite_name(module: str, function: str) -> str:
 def _function_of(module: ModuleType, name: str, where: str) -> Callable[..., Any]:
     function = getattr(module, name, None)
     if not callable(function):
-        known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        raise AcidtestError(f"{where}: {UnknownNameError('function', name, known)}")
+        raise AcidtestError(f"{where}: {UnknownNameError('function', name, defined_names(module))}")
     return function  # type: ignore[no-any-return]
 
 
@@ -122,7 +109,7 @@ def function_generator(name: str, function: Callable[..., Any]) -> Generator:
     make.__signature__ = inspect.Signature([request, *keyword])  # type: ignore[attr-defined]
     make.__doc__, make.__module__ = function.__doc__, function.__module__
     summary = (inspect.getdoc(function) or f"Made by {where}").partition("\n")[0].rstrip(".")
-    return Generator(name, make, summary, 0, "templates", f"{name}, a suite of its user's ({where})", "not stated")
+    return Generator(name, make, summary, 0, "code", f"{name}, written by its user ({where})", "not stated")
 
 
 def _make(
@@ -141,7 +128,7 @@ def _make(
     except AcidtestError:
         raise
     except Exception as error:
-        raise _code_error(where, error) from error
+        raise code_error(where, error) from error
     if isinstance(returned, Suite):
         return returned
     frame, kinds = _complete(_read_rows(returned, where), name, where)
@@ -191,9 +178,11 @@ def _complete(frame: pl.DataFrame, name: str, where: str) -> tuple[pl.DataFrame,
     """The rows with all columns of a suite, and the kinds of the user's own."""
     from acidtest.io.columns import ColumnValues
 
+    if frame.is_empty():
+        raise AcidtestError(f"{where} returns no rows")
     for column in _NEEDED:
         if column not in frame.columns:
-            raise AcidtestError(f"{where}: its rows have no {column!r}, only {', '.join(frame.columns) or 'nothing'}")
+            raise AcidtestError(f"{where}: its rows have no {column!r}, only {', '.join(frame.columns)}")
         values = frame[column].cast(pl.String, strict=False)
         if (bad := (values.fill_null("").str.strip_chars() == "").arg_true()).len():
             raise AcidtestError(f"{where}: row {bad[0] + 1} has no {column}")
@@ -235,9 +224,3 @@ def _code_digest(function: Callable[..., Any]) -> dict[str, str]:
     """The name and a digest of the file that a function stands in."""
     file = Path(getattr(getattr(inspect.unwrap(function), "__code__", None), "co_filename", ""))
     return {file.name: hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()} if file.is_file() else {}
-
-
-def _code_error(where: str, error: Exception) -> AcidtestError:
-    """The error to show for an exception in the user's code, with the line that raised it."""
-    place = f"{error.filename}, line {error.lineno}" if isinstance(error, SyntaxError) else error_location(error)
-    return AcidtestError(f"{where} raised {type(error).__name__}: {error} ({place})")

@@ -46,6 +46,7 @@ _CHANGE = ("name", "words", "either_way", "pattern", "replacement", "in", "expec
 _NAME = re.compile(r"[^\W_][\w.+-]*(?:/[\w.+-]+)*")
 _ARTICLE = "article"
 _FACTOR = re.compile(r"[^\W\d][\w -]*")
+_GROUP = re.compile(r"\$\$|\$\{(\w+)\}|\$(\w+)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def read_suite_file(path: Path) -> SuiteFile:
         summary=table.value("summary", str, ""),
         version=table.value("version", int, 1),
         licence=table.value("licence", str, UNSTATED_LICENCE),
-        citation=table.value("citation", str, f"{name}, a suite of its user's ({path.name})"),
+        citation=table.value("citation", str, f"{name}, written by its user ({path.name})"),
         table=table,
         rows=rows,
         templates=_named([_read_template(one, number, words, certainty) for number, one in enumerate(templates, 1)]),
@@ -373,8 +374,13 @@ def _check_pattern(table: TomlTable, pattern: str, replacement: str) -> None:
         raise table.error("replacement", f"{group[0]} would stand there as it is; the group is ${{{group[1]}}}")
     # Polars matches in time linear in the text, and refuses patterns that would not allow it or that grow too large.
     try:
-        pl.select(pl.lit("a").str.replace_all(pattern, replacement))
+        groups = pl.select(pl.lit("a").str.extract_groups(pattern)).to_series().struct.fields
     except pl.exceptions.ComputeError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.startswith(("error:", "regex error: C"))]
         reason = (lines or ["it cannot be read"])[0].removeprefix("error: ").removeprefix("regex error: ")
         raise table.error("pattern", f"{pattern!r} is no regular expression of this kind: {reason}") from error
+    known = {*groups, *map(str, range(len(groups) + 1))}
+    for match in _GROUP.finditer(replacement):
+        if (group_name := match[1] or match[2]) and group_name not in known:
+            problem = f"the pattern has no group {group_name!r}; before a letter a group is ${{1}}, and a dollar is $$"
+            raise table.error("replacement", problem)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from string import ascii_uppercase
-from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from acidtest.core.digests import digests, hexadecimal
@@ -18,12 +15,7 @@ from acidtest.suites.catalogue import Request
 from acidtest.suites.corpus import advise_fewer
 from acidtest.suites.custom.suite_files import ROWS, CustomTemplate, SuiteFile
 
-if TYPE_CHECKING:
-    from acidtest.text.templates import Grammar
-
 _PAIR = ("premise", "hypothesis")
-_FIXED = "x"
-"""A leaf without a slot, for templates that have none."""
 
 
 def fill_templates(file: SuiteFile, request: Request) -> Suite:
@@ -62,57 +54,16 @@ def _parted_slots(template: CustomTemplate) -> Iterator[str]:
 
 def _fill(template: CustomTemplate, wanted: int, seed: int, suite: str) -> pl.DataFrame:
     """The first ``wanted`` different pairs of a template, in the order of its permutation, or all there are."""
-    grammar = _grammar(template)
+    from acidtest.text.fillings import fill_sentences
+
     # Keyed by the premise alone, so that templates with the same premise get the same words.
     draws = Draws(seed, f"{suite}\n{template.pattern}")
-    tries, fillings = wanted, int(grammar.fillings[0])
-    while True:
-        frame = _render(template, grammar, min(tries, fillings), draws).unique(_PAIR, keep="first", maintain_order=True)
-        if frame.height >= wanted or tries >= fillings:
-            return frame.head(wanted)
-        tries *= 2
-
-
-def _grammar(template: CustomTemplate) -> Grammar:
-    """The grammar whose only variant is the slots of a template; fixed words have no part in the draw."""
-    from acidtest.text.templates import Grammar, Lexicon, Template, Word
-
-    names = _slot_names(template)
-    tree = f"(S {' '.join([_FIXED, *names.values()])})"
-    words = {
-        name: [Word(word.text, lemma=word.text.lower()) for word in template.words[draw]]
-        for draw, name in names.items()
-    }
-    return Grammar([Template(tree, tree)], {}, Lexicon(words))
-
-
-def _slot_names(template: CustomTemplate) -> dict[str, str]:
-    """A name for each slot as the grammar writes them: A, B, …, AA, AB, …"""
-    letters = ["", *ascii_uppercase]
-    names = (first + second for first in letters for second in ascii_uppercase)
-    return dict(zip(template.words, names, strict=False))
-
-
-def _render(template: CustomTemplate, grammar: Grammar, count: int, draws: Draws) -> pl.DataFrame:
-    """The pairs of the first fillings that do not draw a word twice."""
-    from acidtest.text.slots import DrawnWords
-
-    filled = grammar.filled(np.array([count]), draws)
-    drawn = {
-        draw: DrawnWords(template.words[draw], filled.premise[:, column] - grammar.tokens.start(name))
-        for column, (draw, name) in enumerate(_slot_names(template).items(), start=1)
-    }
-    rows = len(filled.variant)
-    parts = {
-        draw: pl.Series([word.part for word in template.words[draw]]).gather(drawn[draw].numbers)
-        for draw in _parted_slots(template)
-    }
-    return pl.DataFrame({side: getattr(template, side).render(drawn, rows) for side in _PAIR}).with_columns(
+    sentences = {"premise": template.premise, "hypothesis": template.hypothesis}
+    return fill_sentences(sentences, template.words, wanted, draws, different=[_PAIR]).with_columns(
         label=pl.lit(template.gold),
         certainty=pl.lit(template.certainty),
         template=pl.lit(template.name),
         **{name: pl.lit(value) for name, value in template.factors.items()},
-        **parts,
     )
 
 
@@ -138,8 +89,8 @@ def _require_rows(file: SuiteFile, request: Request, rows: int, frame: pl.DataFr
     template, fewest = min(short, key=lambda item: item[1] / item[0].share)
     most = fewest // template.share
     if request.n is None and file.rows is None:
-        few = [f"{template.name} {size:,}" for template, size in short]
-        log.warning("%s: fewer than %s pairs in %s; add words", file.path, f"{rows:,}", list_some(few, 20))
+        few = list_some([f"{template.name!r} ({size:,})" for template, size in short], 20)
+        log.warning("%s: fewer than %s pairs of template %s; add words", file.path, f"{rows:,}", few)
         return
     problem = f"{rows * template.share:,} pairs were asked for, but its words give only {fewest:,} different ones"
     if request.n is None:

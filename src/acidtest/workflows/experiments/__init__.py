@@ -122,7 +122,6 @@ def experiment(
         spec.name: plan_training(spec.architecture, spec.preset, arguments=spec.arguments, **given) for spec in specs
     }
     folder = Path(options.output)
-    folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
         stage("reading files")
         settings = experiment_settings(name, options, plans)
