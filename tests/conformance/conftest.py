@@ -25,6 +25,7 @@ SUITES = {
     "swaps/antonyms-in-situ": 24,
     "swaps/antonyms-ex-situ": 24,
     "taxonomy/tagged": 60,
+    "consistency/sets": 24,
 }
 """Suites of the battery, with the number of rows per cell or of pairs that are used."""
 

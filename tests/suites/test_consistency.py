@@ -9,7 +9,7 @@ from acidtest.core.suite import Card, Suite, complete_columns
 
 PAIRS = pl.DataFrame(
     {
-        "premise": ["A man sleeps on a bench.", "The girl runs in the park.", "Two dogs bark at a cat."],
+        "premise": ["A man sleeps on a bench.", "The girl runs in the park.", "Two dogs bark at a tree."],
         "hypothesis": ["A man is asleep.", "The girl is happy.", "Two dogs are silent."],
         "label": ["entailment", "neutral", "contradiction"],
         "genre": ["street", "park", "yard"],
@@ -41,7 +41,7 @@ def test_a_contradiction_reversed_is_one_and_other_pairs_reversed_are_none() -> 
     assert rows_of("reversed", suite()) == [
         ("A man is asleep.", "A man sleeps on a bench.", "non-contradiction", "human"),
         ("The girl is happy.", "The girl runs in the park.", "non-contradiction", "human"),
-        ("Two dogs are silent.", "Two dogs bark at a cat.", "contradiction", "human"),
+        ("Two dogs are silent.", "Two dogs bark at a tree.", "contradiction", "human"),
     ]
 
 
@@ -63,18 +63,43 @@ def test_what_rests_on_one_persons_opinion_is_made_only_if_gold_is_trusted() -> 
     rows = PAIRS.drop("annotator_labels")
     made = suite(rows)
     assert [label for *_, label, _ in rows_of("^negated", made)] == ["contradiction"]
-    assert [label for *_, label, _ in rows_of("double", made)] == ["entailment", "neutral"]
+    assert [label for *_, label, _ in rows_of("double", made)] == ["entailment"]
     assert made.card.left_out["negated neutral: gold of one annotator (--trust-gold)"] == 1
     trusted = suite(rows, trust_gold=True)
     assert [label for *_, label, _ in rows_of("^negated", trusted)] == ["contradiction", "neutral"]
     assert trusted.card.arguments["trust_gold"] is True
 
 
+def test_gold_of_one_person_is_used_where_the_hypothesis_says_little_new_and_is_not_neutral() -> None:
+    rows = PAIRS.drop("annotator_labels").with_columns(
+        hypothesis=pl.Series(["A tired traveller is asleep.", "The girl is happy.", "Two dogs watch birds quietly."])
+    )
+    made = suite(rows)
+    assert rows_of("reversed", made) == [
+        ("A tired traveller is asleep.", "A man sleeps on a bench.", "non-contradiction", "human"),
+    ]
+    assert rows_of("^negated", made) == []
+    assert made.card.left_out["negated entailment: gold of one annotator (--trust-gold)"] == 1
+    assert made.card.left_out["reversed contradiction: gold of one annotator (--trust-gold)"] == 1
+    assert made.card.left_out["reversed neutral: gold of one annotator (--trust-gold)"] == 1
+
+
+def test_a_contradiction_is_not_reversed_where_its_hypothesis_leaves_room() -> None:
+    rows = PAIRS.tail(1).with_columns(premise=pl.lit("Two women sit in a church."))
+    for hypothesis, reason in [
+        ("People stand in a church.", "subject not definite"),
+        ("The church may not be open.", "modality"),
+    ]:
+        made = suite(rows.with_columns(hypothesis=pl.lit(hypothesis)))
+        assert rows_of("reversed", made) == []
+        assert made.card.left_out[f"reversed contradiction: {reason}"] == 1
+
+
 def test_a_double_negation_keeps_the_label() -> None:
     assert rows_of("double", suite()) == [
         ("A man sleeps on a bench.", "It is not false that a man is asleep.", "entailment", "human"),
         ("The girl runs in the park.", "It is not true that the girl is not happy.", "neutral", "human"),
-        ("Two dogs bark at a cat.", "It is not false that two dogs are silent.", "contradiction", "human"),
+        ("Two dogs bark at a tree.", "It is not false that two dogs are silent.", "contradiction", "human"),
     ]
 
 
@@ -116,7 +141,9 @@ def test_where_annotators_disagree_nothing_rests_on_gold() -> None:
         annotator_labels=pl.Series(['["entailment","neutral"]', '["neutral",""]', '["contradiction"]'])
     )
     made = suite(told)
-    assert len(rows_of("reversed", made)) == 2
+    assert rows_of("reversed", made) == [
+        ("Two dogs are silent.", "Two dogs bark at a tree.", "contradiction", "human"),
+    ]
     assert made.card.left_out["annotators disagree"] == 1
     assert set(made.frame.filter(genre="street").collect()["law"]) == {"identity", "conjunction"}
     assert "annotator_labels" not in made.frame.collect_schema()
@@ -130,8 +157,8 @@ def test_gold_of_two_labels_gives_what_needs_no_gold() -> None:
 
 def test_questions_and_quantifiers_are_left_out_with_their_reasons() -> None:
     rows = PAIRS.with_columns(
-        premise=pl.Series(["Is he asleep?", "The girl runs in the park.", "Two dogs bark at a cat."]),
-        hypothesis=pl.Series(["A man is asleep.", "Some girls are happy.", "Two dogs are silent because they eat."]),
+        premise=pl.Series(["Is he asleep?", "The girl runs in the park.", "Two dogs bark at a tree."]),
+        hypothesis=pl.Series(["A man is asleep.", "Some girls are happy.", "The dogs are silent because they eat."]),
     )
     made = suite(rows)
     left = made.card.left_out

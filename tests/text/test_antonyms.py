@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from acidtest.core.draws import Draws
-from acidtest.text.antonyms import opposites, plain_places, replace_by_antonyms
+from acidtest.text.antonyms import replace_by_antonyms
+from acidtest.text.opposites import Caution, opposites, place_patterns
 from acidtest.text.word_relations import antonym_pairs, opposed_words
 from acidtest.text.wordnet import wordnet
 
@@ -15,8 +16,8 @@ DRAWS = Draws(0, "stress/antonymy")
 COLUMNS = ["row", "premise_word", "hypothesis_word", "premise_lemma", "hypothesis_lemma", "pos", "opposed"]
 
 
-def changes(*texts: str) -> list[str]:
-    found, _ = replace_by_antonyms(pl.Series(texts), wsd="context", tagger="light", draws=DRAWS)
+def changes(*texts: str, caution: Caution = "medium") -> list[str]:
+    found, _ = replace_by_antonyms(pl.Series(texts), wsd="context", caution=caution, tagger="light", draws=DRAWS)
     return found["changed"].to_list()
 
 
@@ -27,7 +28,7 @@ def changes(*texts: str) -> list[str]:
         ("My neighbor is a rich man.", "My neighbor is a poor man."),
         ("The old man slept on the porch.", "The young man slept on the porch."),
         ("She washed the dirty cups in the sink.", "She washed the clean cups in the sink."),
-        ("He sat in the front row.", "He sat in the back row."),
+        ("He waited in the front row.", "He waited in the back row."),
         ("The house stands at the top of the hill.", "The house stands at the bottom of the hill."),
         ("The party was a great success.", "The party was a great failure."),
         ("It rained during the night.", "It rained during the day."),
@@ -40,6 +41,89 @@ def changes(*texts: str) -> list[str]:
 )
 def test_a_word_in_a_plain_place_becomes_its_opposite(text: str, changed: str) -> None:
     assert changes(text) == [changed]
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("That's convenient.", "That's inconvenient."),
+        ("The Meadows Mall is very popular and beautiful.", "The Meadows Mall is very popular and ugly."),
+        ("He did well as a farmer, and his house was large as well.", "and his house was small as well."),
+        ("They stayed because it was cheap.", "They stayed because it was expensive."),
+        ("Yeah, it's easy to do.", "Yeah, it's difficult to do."),
+        ("All of the guests were happy.", "All of the guests were unhappy."),
+        ("The tower was built in the early 18th century.", "The tower was built in the late 18th century."),
+        ("The majority of the members agreed with him.", "The minority of the members agreed with him."),
+    ],
+)
+def test_the_rest_of_the_sentence_does_not_matter_where_the_clause_is_asserted(text: str, changed: str) -> None:
+    assert any(row.endswith(changed) for row in changes(text))
+    assert not any(row.endswith(changed) for row in changes(text, caution="high"))
+
+
+@pytest.mark.parametrize(
+    ("text", "changed", "pos", "place"),
+    [
+        ("She loved the film.", "She hated the film.", "verb", "attitude"),
+        ("The prices rose in March.", "The prices fell in March.", "verb", "change"),
+        ("They rejected the plan.", "They accepted the plan.", "verb", "effect"),
+        ("The offer was accepted by the board.", "The offer was rejected by the board.", "verb", "passive"),
+        ("She is sitting on a chair.", "She is standing on a chair.", "verb", "result"),
+        ("He always sings.", "He never sings.", "adverb", "frequency"),
+        ("My uncle never drank coffee.", "My uncle always drank coffee.", "adverb", "absence"),
+        ("She walked quickly.", "She walked slowly.", "adverb", "manner"),
+        ("The barn was completely destroyed.", "The barn was partially destroyed.", "adverb", "degree"),
+        ("They are outside.", "They are inside.", "adverb", "place"),
+    ],
+)
+def test_verbs_and_adverbs_become_their_opposites(text: str, changed: str, pos: str, place: str) -> None:
+    for caution in ("high", "medium"):
+        rows, _ = replace_by_antonyms(pl.Series([text]), wsd="context", caution=caution, tagger="light", draws=DRAWS)
+        assert rows.select("changed", "pos", "place").rows() == [(changed, pos, place)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The soup was not cold.",
+        "The soup might be cold.",
+        "Maria thinks the soup is cold.",
+        "If the soup is cold, the cook is angry.",
+        "Was the soup cold?",
+        "Some of the soups were cold.",
+        "The soup is cold or salty.",
+        "They lost the keys.",
+        "There was one thing that I had been worried about.",
+        "The man standing on the chair is singing.",
+        "He has never met anybody.",
+        "It is well.",
+        "Her eyes are right behind the mask.",
+        "I want the soup to be cold.",
+        '"The soup is cold," she said.',
+    ],
+)
+def test_what_need_not_contradict_is_left_out_at_medium_caution(text: str) -> None:
+    assert changes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("Maria thinks the soup is cold.", "Maria thinks the soup is hot."),
+        ("Passwords are unnecessary.", "Passwords are necessary."),
+        ("They live in a large house.", "They live in a small house."),
+        ("The soup seemed cold.", "The soup seemed hot."),
+    ],
+)
+def test_low_caution_takes_beliefs_generic_statements_and_indefinite_things(text: str, changed: str) -> None:
+    assert changes(text, caution="low") == [changed]
+    assert changes(text) == []
+
+
+def test_a_row_tells_the_highest_caution_that_gives_it() -> None:
+    texts = pl.Series(["The soup was cold.", "That's convenient.", "The soup seemed cold."])
+    rows, _ = replace_by_antonyms(texts, wsd="context", caution="low", tagger="light", draws=DRAWS)
+    assert rows["caution"].to_list() == ["high", "medium", "low"]
 
 
 @pytest.mark.parametrize(
@@ -57,12 +141,12 @@ def test_a_word_in_a_plain_place_becomes_its_opposite(text: str, changed: str) -
         ("The class went to high school.", "idiom"),
         ("Yeah, the soup was cold.", "conversation"),
         ("The man lost his hat.", "sex told elsewhere"),
-        ("The new ferry to Skarsund is blue.", "sense not sure"),
+        ("The new ferry to Skarsund is blue.", "no plain place"),
         ("The patient was conscious for a time.", "habit"),
     ],
 )
-def test_what_does_not_flip_is_left_out_and_counted(text: str, reason: str) -> None:
-    found, left_out = replace_by_antonyms(pl.Series([text]), wsd="context", tagger="light", draws=DRAWS)
+def test_what_does_not_flip_in_a_plain_clause_is_left_out_and_counted(text: str, reason: str) -> None:
+    found, left_out = replace_by_antonyms(pl.Series([text]), wsd="context", caution="high", tagger="light", draws=DRAWS)
     assert found.is_empty()
     assert left_out[reason] >= 1
 
@@ -77,15 +161,24 @@ def test_an_article_and_capitals_follow() -> None:
     assert changes("THE SOUP WAS COLD.") == ["THE SOUP WAS HOT."]
 
 
-def test_every_packaged_opposite_is_an_antonym_of_that_sense_in_wordnet_and_has_a_known_place() -> None:
+def test_every_packaged_opposite_with_a_sense_is_an_antonym_of_it_in_wordnet() -> None:
     known = wordnet()
-    for several in opposites().values():
-        for each in several:
-            sense = [s for s in known.senses(each.word, each.pos) if known.lemma(s).lower() == each.word][
-                each.sense - 1
-            ]
-            assert each.antonym in [known.lemma(other).lower() for other in known.antonyms(sense)], each
-            assert each.places <= set(plain_places()), each
+    for opposite in (opposite for several in opposites().values() for opposite in several):
+        senses = [s for s in known.senses(opposite.word, opposite.pos) if known.lemma(s).lower() == opposite.word]
+        listed = {known.lemma(other).lower() for sense in senses for other in known.antonyms(sense)}
+        if opposite.sense:
+            sense = senses[opposite.sense - 1]
+            assert opposite.antonym in [known.lemma(other).lower() for other in known.antonyms(sense)], opposite
+        else:
+            assert opposite.antonym not in listed, opposite
+
+
+def test_every_packaged_opposite_has_known_places_and_is_there_once() -> None:
+    names = {name for places in place_patterns().values() for name, _ in places}
+    rows = [opposite for several in opposites().values() for opposite in several]
+    assert all(opposite.places <= names for opposite in rows)
+    keys = [(row.word, row.antonym, row.pos, row.of, place) for row in rows for place in row.places]
+    assert len(set(keys)) == len(keys)
 
 
 def test_no_word_is_turned_twice_and_none_into_itself() -> None:

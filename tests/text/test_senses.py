@@ -64,6 +64,14 @@ def test_of_equals_the_first_wins_and_so_it_does_when_nothing_is_shared() -> Non
 
 
 @pytest.mark.usefixtures("_own_definitions")
+def test_of_equals_the_last_by_name_wins_as_in_2018() -> None:
+    # Two words are in the definition of bank.n.03, and two in that of bank.n.04.
+    words = pl.Series(["bank"])
+    assert names(senses("lesk-2018", contexts("a long bank row"), words, pos="n")) == ["bank.n.04"]
+    assert names(senses("lesk", contexts("a long bank row"), words, pos="n")) == ["bank.n.03"]
+
+
+@pytest.mark.usefixtures("_own_definitions")
 def test_a_word_counts_once_and_only_as_it_is_written() -> None:
     # Two of "money" are one; "Water" is not "water", "land," is not "land".
     found = senses(

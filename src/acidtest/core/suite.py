@@ -48,6 +48,12 @@ CATEGORY = "category"
 EXPECTATION = "expectation"
 """The factor that says what is expected of the verdict on a changed pair, against that on the untouched one."""
 
+TRANSITIVE = "transitive"
+"""The expectation of a pair whose verdict follows from two others: the untouched one and that of its ``LINK``."""
+
+LINK = "link"
+"""The column with the id of the row of the same suite that leads from the untouched hypothesis to the new one."""
+
 ROW_GROUP = 1 << 14
 """Rows in a row group of the Parquet files we write; small, because several groups are in memory at once."""
 

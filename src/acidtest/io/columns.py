@@ -38,8 +38,12 @@ _INTEGER = r"^-?(?:0|[1-9]\d*)$"
 _FLOAT = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$|^(?i:-?inf|nan)$"
 
 
-def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, str]) -> dict[str, str | None]:
+def gold_meanings(
+    table: FileTable, layout: Layout, *, label_map: Mapping[str, str], unlabelled: bool = False
+) -> dict[str, str | None]:
     """The gold set that each label of a file stands for; None if the label means that there is no gold.
+
+    A file in which no row has gold is an error, unless ``unlabelled``.
 
     The user's map comes first, then the class names that Hugging Face writes into a Parquet file, then the layout, then
     the usual spellings. A number that none of them explains is refused. A missing label is ``""``.
@@ -55,7 +59,7 @@ def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, s
     if len(known) < len(meanings):
         row, label = _first_unknown(table, layout, known)
         raise row_error(table, row, column=layout.label, problem=_describe_unknown(label.strip(), layout))
-    if set(known.values()) == {NO_GOLD_NAME}:
+    if set(known.values()) == {NO_GOLD_NAME} and not unlabelled:
         content = f"column {layout.label!r} holds only {_list_labels(known)}"
         rows = f"none of the {table.rows.height:,} rows has gold"
         raise FileError(table.path, f"{rows}: {content}; name another with --columns label=NAME")

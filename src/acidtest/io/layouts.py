@@ -83,14 +83,19 @@ LAYOUTS = _read_layouts()
 """The first that fits is taken, so layouts with more conditions come before those with fewer."""
 
 
-def detect_layout(table: FileTable, columns: Mapping[str, str]) -> Layout:
-    """The layout of a table, with the file's spelling of its columns; ``columns`` maps our names to the user's."""
+def detect_layout(table: FileTable, columns: Mapping[str, str], *, unlabelled: bool = False) -> Layout:
+    """The layout of a table, with the file's spelling of its columns; ``columns`` maps our names to the user's.
+
+    With ``unlabelled`` a table that only lacks the label has a layout too, whose ``label`` is empty.
+    """
     given = {role: file_column(table, columns[role]) for role in ROLES if role in columns}
     if len(given) == len(ROLES):
         return Layout(GIVEN, given["premise"], given["hypothesis"], given["label"])
     # If the user names columns, layouts without a header, which have three columns, do not apply.
     known = [layout for layout in LAYOUTS if layout.header == (table.header or bool(columns))]
     fitting = [fitted for layout in known if (fitted := _fit(layout, table, given))]
+    if not fitting and unlabelled and (bare := _fit_texts(known, table, given)):
+        return bare
     if not fitting:
         raise _unrecognised(table, given)
     best = fitting[0]
@@ -173,6 +178,18 @@ def _fit(layout: Layout, table: FileTable, given: Mapping[str, str]) -> Layout |
     return replace(layout, premise=columns["premise"], hypothesis=columns["hypothesis"], label=columns["label"])
 
 
+def _fit_texts(layouts: Iterable[Layout], table: FileTable, given: Mapping[str, str]) -> Layout | None:
+    """A layout without labels, if the table has the premise and the hypothesis of some layout, or the user's."""
+    for layout in layouts:
+        premise, hypothesis = (
+            [given[role]] if role in given else _matching(table.columns, getattr(layout, role))
+            for role in ("premise", "hypothesis")
+        )
+        if len(premise) == 1 and len(hypothesis) == 1 and not _matching(table.columns, layout.label):
+            return Layout("pairs without labels", premise[0], hypothesis[0], "")
+    return None
+
+
 def _has_mark(layout: Layout, table: FileTable) -> bool:
     names = table.columns
     if layout.also and all(_matching(names, name) for name in layout.also):
@@ -218,7 +235,7 @@ def _unrecognised(table: FileTable, given: Mapping[str, str]) -> FileError:
     flags = ",".join(f"{role}=NAME" for role in missing or wanted)
     advice = f"name {'it' if len(missing) == 1 else 'them'} with --columns {flags}"
     if missing == ["label"]:
-        advice += "; a set that was published without labels cannot be used"
+        advice += "; without labels only suites that need no gold can be made of it, such as stress/antonymy"
     if table.dialect and missing == list(ROLES):
         advice += "; if the first line is a row and no header, the names are column_1, column_2 and so on"
     return FileError(table.path, f"{problem}; {advice}")

@@ -76,7 +76,7 @@ def score_with_control(run: Run, suite: str) -> tuple[ScoredRows, ScoredRows | N
 
 def pairing(rows: ScoredRows, control: ScoredRows) -> Pairing | None:
     """Pair the rows of a suite with the control rows they were made from; None if no row has one."""
-    changed, untouched = _match_bases(rows.digests("base_id"), control.digests("id"))
+    changed, untouched = match_ids(rows.digests("base_id"), control.digests("id"))
     if not changed.size:
         return None
     alike = np.array_equal(taken(rows.gold, changed), taken(control.gold, untouched))
@@ -88,14 +88,14 @@ def against_control(rows: ScoredRows, control: ScoredRows | None, pairs: Pairing
     return pairs.rate(rows.correct, control.correct) if control and pairs and pairs.alike else None
 
 
-def _match_bases(bases: U64, ids: U64) -> tuple[Places, Places]:
-    """Positions of the bases that occur among the ids, and of these ids, which are unique; sorts ``ids`` in place."""
+def match_ids(wanted: U64, ids: U64) -> tuple[Places, Places]:
+    """Positions of the digests that occur among the ids, and of these ids, which are unique; sorts ``ids`` in place."""
     order = np.argsort(ids).astype(np.int32)
     ids.sort()
     matches = [(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))]
-    for part in blocks(bases.size if ids.size else 0):
-        places = np.minimum(np.searchsorted(ids, bases[part]), ids.size - 1)
-        matching = np.flatnonzero(ids[places] == bases[part])
+    for part in blocks(wanted.size if ids.size else 0):
+        places = np.minimum(np.searchsorted(ids, wanted[part]), ids.size - 1)
+        matching = np.flatnonzero(ids[places] == wanted[part])
         matches.append(((matching + part.start).astype(np.int32), order[places[matching]]))
     changed, untouched = (np.concatenate(places) for places in zip(*matches, strict=True))
     return changed, untouched

@@ -74,6 +74,8 @@ class Generator:
     licence: str
     row_local: bool = False
     """Whether the rows made from a pair depend on no other pair, so that a corpus can be processed in parts."""
+    needs_gold: bool = True
+    """Whether the pairs that it is made from need gold; where not, those without serve too."""
     corpus: str = ""
     """The file of pairs that the suite is made from where the user names none; empty for the starter corpus."""
 
@@ -131,7 +133,15 @@ def find_generator(name: str) -> Generator | None:
 
 
 def generator(
-    name: str, *, summary: str, rows: int, source: Material, citation: str, licence: str, row_local: bool = False
+    name: str,
+    *,
+    summary: str,
+    rows: int,
+    source: Material,
+    citation: str,
+    licence: str,
+    row_local: bool = False,
+    needs_gold: bool = True,
 ) -> Callable[[Callable[..., Suite]], Callable[..., Suite]]:
     """A decorator that registers a function as the generator of suite ``name``.
 
@@ -139,7 +149,7 @@ def generator(
     """
 
     def register(make: Callable[..., Suite]) -> Callable[..., Suite]:
-        SUITES.add(name)(Generator(name, make, summary, rows, source, citation, licence, row_local))
+        SUITES.add(name)(Generator(name, make, summary, rows, source, citation, licence, row_local, needs_gold))
         return make
 
     return register

@@ -191,6 +191,24 @@ def derive_suite(
     return Suite(frame, card, Suite(pairs.frame, control))
 
 
+def detach_unlabelled(suite: Suite) -> Suite:
+    """The suite without the control pairs that have no gold (``any``); rows made from them have no ``base_id``.
+
+    Without any gold there is no control.
+    """
+    control = suite.control
+    if control is None:
+        return suite
+    unlabelled = control.frame.filter(pl.col("label") == "any").select("id").collect()["id"]
+    if not len(unlabelled):
+        return suite
+    is_detached = pl.col("base_id").is_in(unlabelled.implode())
+    frame = suite.frame.with_columns(base_id=pl.when(~is_detached).then("base_id"))
+    labelled = control.frame.filter(pl.col("label") != "any")
+    has_gold = labelled.select(pl.len()).collect().item() > 0
+    return replace(suite, frame=frame, control=replace(control, frame=labelled) if has_gold else None)
+
+
 def rename_taken_columns(pairs: Suite, taken: Collection[str]) -> Suite:
     """The pairs with ``source_`` before the names of columns that a suite made from them will add.
 

@@ -1,16 +1,9 @@
-"""Sentences with a word replaced by its antonym.
-
-A word is replaced only in *plain places*, positions in a clause where it describes one definite thing: *the soup was
-cold*, *the old man slept*, *he sat in the front row*. With the antonym there, the clause cannot be true of the same
-event.
-"""
+"""Sentences with a word replaced by its antonym, where the two contradict each other (see ``opposites``)."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal
 
@@ -19,140 +12,40 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.io.wordlists import packaged_table, word_list
+from acidtest.io.wordlists import word_list
 from acidtest.text.inflection import inflect, replace_span
+from acidtest.text.opposites import Caution, PlainPlace, TaggedSentence, antonym_in, opposite_places, opposites
 from acidtest.text.sentences import Sentences, doubts
-from acidtest.text.wordnet import noun_kind, wordnet
+from acidtest.text.wordnet import wordnet
 
 Wsd = Literal["context", "lesk", "first"]
 """How the sense of a word is chosen."""
 
 _ANYWHERE = ("question", "conversation", "quotation", "plurality")
 _AFTER = ("negation", "modality", "conditional", "habit")
+_NOWHERE_ASSERTED = ("question", "quotation")
 _BEFORE = (*_AFTER, "belief", "coordination", "quantifier", "comparison", "focus", "subordination")
 """Reasons for doubt that count anywhere in the sentence, in the clause after the word, and in the clause before it."""
 
-_POS_OF_PLACE = {"predicate": "a", "description": "a", "subject": "a", "definite": "a", "nominal": "n", "agent": "n"}
-"""The plain places used where the sense is not chosen by context, with the part of speech replaced in each."""
+_PLACES_OF_POS = {
+    "a": frozenset({"predicate", "description", "subject", "definite"}),
+    "n": frozenset({"nominal", "agent"}),
+}
+"""The plain places used where the sense is not chosen by context."""
+
+_NO_PLACE = "no plain place"
+_POS_NAMES = {"a": "adjective", "n": "noun", "v": "verb", "r": "adverb"}
+_TAGS = {
+    "a": ("JJ", "VBN", "VBD", "NN", "RB", "VB", "VBP", "NNP"),
+    "n": ("JJ", "VBN", "VBD", "NN", "NNS", "RB", "VB", "VBP", "NNP"),
+    "v": ("VBD", "VBZ", "VBP", "VBN", "VBG", "VB"),
+    "r": ("RB", "JJ", "IN", "NN"),
+}
+"""The tags of words that may be replaced; taggers often disagree on words such as *right* and *closed*."""
 
 _COLUMNS = {"text": pl.UInt32, "start": pl.UInt32} | dict.fromkeys(
-    ("changed", "word", "antonym", "pos", "place"), pl.String
+    ("changed", "word", "antonym", "pos", "place", "caution"), pl.String
 )
-
-_MAY_BE = {
-    "name": frozenset({"person", "location", "group"}),
-    "they": frozenset({"person", "animal", "artifact", "group"}),
-    "it": frozenset({"animal", "artifact", "communication", "act", "event", "food"}),
-}
-"""The kinds of things that a name or pronoun may refer to."""
-
-
-@cache
-def plain_places() -> dict[str, re.Pattern[str]]:
-    """The patterns of the plain places by name; the table of opposites says in which of them a word may be replaced.
-
-    Clauses are matched as "the/DT soup/NN was/VBD <cold/JJ> ./. ", the word to replace between "<" and ">". A pattern
-    may refer to parts defined above it in the table.
-    """
-    parts, places = dict[str, str](), dict[str, re.Pattern[str]]()
-    for name, kind, pattern in packaged_table("stress/places.tsv").select("name", "kind", "pattern").iter_rows():
-        whole = re.sub(r"\{([a-z ]+)\}", lambda match: parts[match[1]], pattern)
-        if kind == "part":
-            parts[name] = whole
-        else:
-            places[name] = re.compile(whole)
-    return places
-
-
-@dataclass(frozen=True)
-class Opposite:
-    """A word with its antonym in one sense, counted from 1 as WordNet does.
-
-    ``of`` holds the kinds of things that the sense describes (``*``: any); ``places`` the plain places where the word
-    may be replaced, unless a word of ``unless`` follows.
-    """
-
-    word: str
-    antonym: str
-    pos: str
-    sense: int
-    of: frozenset[str]
-    places: frozenset[str]
-    unless: frozenset[str]
-
-
-@cache
-def opposites() -> dict[tuple[str, str], list[Opposite]]:
-    """The packaged opposites by word and part of speech; those for any kind of thing (``*``) come last."""
-    by_word = dict[tuple[str, str], list[Opposite]]()
-    for row in packaged_table("stress/antonyms.tsv").iter_rows(named=True):
-        sets = (frozenset(row[name].split()) for name in ("of", "places", "unless"))
-        opposite = Opposite(row["word"], row["antonym"], row["pos"], int(row["sense"]), *sets)
-        by_word.setdefault((opposite.word, opposite.pos), []).append(opposite)
-    return {key: sorted(several, key=lambda opposite: "*" in opposite.of) for key, several in by_word.items()}
-
-
-@dataclass(frozen=True)
-class PlainPlace:
-    """A plain place of a word: its name, the kind of thing the word describes, and the word after it.
-
-    A kind is one of WordNet's lexicographer files of nouns (*person*, *artifact*), ``it``, ``they`` or ``name``; empty
-    where the place does not show the kind.
-    """
-
-    name: str
-    kind: str
-    after: str
-
-    @property
-    def is_decisive(self) -> bool:
-        """Whether word and antonym cannot both be true here; not for *the old ferry was fast*: a new one may be too."""
-        return self.name != "subject" or self.kind in ("person", "animal")
-
-
-@dataclass(frozen=True)
-class TaggedSentence:
-    """A tagged sentence: its words in lower case and their tags."""
-
-    words: list[str]
-    tags: list[str]
-
-    def clause(self, token: int) -> tuple[list[str], int]:
-        """The words of the main clause that contains a token, and the token's position in it."""
-        starts = [0, *(place + 1 for place in range(len(self.words)) if self._parts(place)), len(self.words) + 1]
-        start = max(place for place in starts if place <= token)
-        return self.words[start : min(place for place in starts if place > token) - 1], token - start
-
-    def around(self, token: int) -> tuple[str, str]:
-        """The words before and after a token."""
-        before = self.words[token - 1] if token else ""
-        return before, self.words[token + 1] if token + 1 < len(self.words) else ""
-
-    def places(self, token: int) -> Iterator[PlainPlace]:
-        """The plain places a token stands in."""
-        words, place = self.clause(token)
-        tags = self.tags[token - place : token - place + len(words)]
-        pieces = [f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)]
-        pieces[place] = f"<{pieces[place]}>"
-        marked = " ".join(pieces) + " "
-        for name, pattern in plain_places().items():
-            match = pattern.match(marked)
-            if match:
-                yield PlainPlace(name, _kind(match.groupdict()), self.around(token)[1])
-
-    def _parts(self, place: int) -> bool:
-        """Whether a new main clause may begin after this word: *it rained, and | the street was wet*."""
-        word = self.words[place]
-        return word == ";" or (word in ("and", "but", "so", "yet") and place > 0 and self.words[place - 1] == ",")
-
-
-def _kind(parts: Mapping[str, str | None]) -> str:
-    pronoun, head = parts.get("pronoun"), parts.get("head")
-    if pronoun:
-        return "person" if pronoun in ("he", "she", "we", "i", "you") else pronoun
-    if parts.get("name"):
-        return "name"
-    return noun_kind(head) if head else ""
 
 
 def reveals_another_sex(antonym: str, words: list[str], place: int) -> bool:
@@ -189,12 +82,12 @@ def _idioms() -> frozenset[str]:
 
 
 def replace_by_antonyms(
-    texts: pl.Series, *, wsd: Wsd, tagger: str = "auto", draws: Draws
+    texts: pl.Series, *, wsd: Wsd, caution: Caution = "medium", tagger: str = "auto", draws: Draws
 ) -> tuple[pl.DataFrame, Counter[str]]:
     """Sentences with one word replaced by its antonym, and how many words were not replaced, by reason.
 
-    Columns text (row of the sentence), start (of the word), changed, word, antonym, pos and place. ``draws`` decides
-    between several antonyms of one sense.
+    Columns text (row of the sentence), start (of the word), changed, word, antonym, pos, place, and caution: the
+    highest one that gives the row. ``draws`` decides between several antonyms of one sense.
     """
     sentences = Sentences.of(texts, tagger)
     candidates = _candidates(sentences.frame, wsd)
@@ -204,12 +97,14 @@ def replace_by_antonyms(
         for text, words, tags in sentences.by_text("token", "tag")
         if text in used
     }
-    candidates = candidates.with_columns(doubt=_doubts(texts, candidates, lines))
+    candidates = candidates.with_columns(_doubts(texts, candidates, lines))
+    if wsd == "context":
+        candidates = candidates.with_columns(_unasserted(sentences, candidates, lines, caution))
     # With wsd="context" the antonym depends on the place and is chosen below.
     choices = None if wsd == "context" else _antonyms(texts, sentences.frame, candidates, wsd=wsd, draws=draws)
     rows, left_out, done = [], Counter[str](), set[tuple[int, int]]()
     for row in candidates.iter_rows(named=True):
-        turn = row["doubt"] or _choose_replacement(row, lines[row["text"]], choices)
+        turn = _choose_replacement(row, lines[row["text"]], caution, choices)
         if isinstance(turn, str):
             left_out[turn] += 1
         elif (row["text"], row["start"]) not in done:
@@ -218,33 +113,75 @@ def replace_by_antonyms(
             place, antonym = turn
             word = inflect(antonym, row["pos"], row["tag"])
             changed = replace_span(texts[row["text"]], row["start"], row["end"], word=word)
-            pos = "adjective" if row["pos"] == "a" else "noun"
-            rows.append((row["text"], row["start"], changed, row["base"], antonym, pos, place))
+            columns = (row["base"], antonym, _POS_NAMES[row["pos"]], place.name, place.caution)
+            rows.append((row["text"], row["start"], changed, *columns))
     return pl.DataFrame(rows, schema=_COLUMNS, orient="row"), left_out
 
 
-def _doubts(texts: pl.Series, candidates: pl.DataFrame, lines: Mapping[int, TaggedSentence]) -> pl.Series:
-    """Why the sentence (``_ANYWHERE``) or clause of each candidate is not a plain assertion; null where it is."""
+def _doubts(texts: pl.Series, candidates: pl.DataFrame, lines: Mapping[int, TaggedSentence]) -> list[pl.Series]:
+    """Columns ``doubt``, why the clause of each candidate is not a plain assertion, and ``doubt_anywhere``.
+
+    The second says why its sentence asserts nothing in any clause. Both are null where there is no doubt.
+    """
     parts = [lines[text].clause(number) for text, number in candidates.select("text", "number").iter_rows()]
     before = pl.Series([" ".join(words[:place]) for words, place in parts], dtype=pl.String)
     after = pl.Series([" ".join(words[place + 1 :]) for words, place in parts], dtype=pl.String)
-    whole = doubts(texts, _ANYWHERE).gather(candidates["text"])
-    return pl.select(pl.coalesce(whole, doubts(before, _BEFORE), doubts(after, _AFTER))).to_series()
+    rows = candidates["text"]
+    plain, anywhere = (doubts(texts, reasons).gather(rows) for reasons in (_ANYWHERE, _NOWHERE_ASSERTED))
+    clause = pl.select(pl.coalesce(plain, doubts(before, _BEFORE), doubts(after, _AFTER))).to_series()
+    return [clause.alias("doubt"), anywhere.alias("doubt_anywhere")]
+
+
+def _unasserted(
+    sentences: Sentences, candidates: pl.DataFrame, lines: Mapping[int, TaggedSentence], caution: Caution
+) -> pl.Series:
+    """Column ``unasserted``: why the writer does not assert the clause of a candidate, or not upward; null if they do.
+
+    Only candidates in a place that needs an asserted clause are analysed; of the others nothing is known.
+    """
+    columns = candidates.select("text", "number", "base", "pos", "doubt_anywhere")
+    fits = [
+        not nowhere and (caution != "high" or pos in "vr") and lines[text].fits(number, opposite_places(base, pos))
+        for text, number, base, pos, nowhere in columns.iter_rows()
+    ]
+    rows = pl.Series(fits, dtype=pl.Boolean).arg_true()
+    contexts = sentences.contexts(candidates["place"].gather(rows).to_numpy())
+    # "Never" makes its own place downward, and "the first" its own place non-monotone.
+    is_upward = (pl.col("polarity") == "up") | pl.col("by").str.ends_with(pl.col("word"))
+    reason = (
+        pl.when(pl.col("phrase").is_in(["name", "title", "idiom"]))
+        .then(pl.lit("phrase"))
+        .when(pl.col("clause") == "relative")
+        .then(pl.lit("relative clause"))
+        .when(~pl.col("asserted"))
+        .then(pl.lit("not asserted"))
+        .when(~is_upward)
+        .then(pl.lit("polarity"))
+    )
+    reasons = contexts.with_columns(candidates["word"].gather(rows)).select(reason).to_series()
+    return pl.repeat(_NO_PLACE, candidates.height, eager=True).scatter(rows, reasons).alias("unasserted")
 
 
 def _candidates(tokens: pl.DataFrame, wsd: Wsd) -> pl.DataFrame:
-    """The adjectives and nouns that have an antonym in some sense: columns of ``tokens``, number, pos and base."""
-    tokens = tokens.with_columns(number=pl.int_range(pl.len()).over("text"), word=pl.col("token").str.to_lowercase())
+    """The words that have an antonym in some sense: columns of ``tokens``, place, number, word, pos and base.
+
+    ``place`` is the row of ``tokens``, ``number`` counts the tokens of a text. With ``wsd="context"`` they are
+    words of the table of opposites, otherwise adjectives and nouns.
+    """
+    tokens = tokens.with_columns(
+        place=pl.int_range(pl.len()),
+        number=pl.int_range(pl.len()).over("text"),
+        word=pl.col("token").str.to_lowercase(),
+    )
     words = tokens["word"].unique()
     if wsd == "context":
-        # Taggers often disagree on words such as "right" and "closed": the place decides.
         known = pl.DataFrame(list(opposites()), schema=["base", "pos"], orient="row")
         bases = wordnet().base_form_frame(words).with_columns(pl.col("pos").cast(pl.String))
         bases = bases.select("word", "pos", "base").join(known, on=["base", "pos"])
-        bases = bases.filter((pl.col("word") == pl.col("base")) | (pl.col("pos") == "n"))
-        likely = pl.col("tag").is_in(["JJ", "VBN", "VBD", "NN", "NNS", "RB", "VB", "VBP", "NNP"])
-        matches = tokens.filter(likely).join(bases, on="word", maintain_order="left_right")
-        return matches.filter(~((pl.col("pos") == "a") & (pl.col("tag") == "NNS")))
+        bases = bases.filter((pl.col("word") == pl.col("base")) | pl.col("pos").is_in(["n", "v"]))
+        matches = tokens.join(bases, on="word", maintain_order="left_right")
+        tags = [f"{pos}/{tag}" for pos, tags in _TAGS.items() for tag in tags]
+        return matches.filter(pl.concat_str("pos", "tag", separator="/").is_in(tags))
     pos_of_tag = dict.fromkeys(("JJ", "JJR", "JJS", "VBN"), "a") | dict.fromkeys(("NN", "NNS"), "n")
     tokens = tokens.with_columns(pos=pl.col("tag").replace_strict(pos_of_tag, default=None, return_dtype=pl.String))
     bases = wordnet().antonym_frame(words).select("word", _plain_pos(), "base")
@@ -283,9 +220,9 @@ def _antonyms(
 
 
 def _choose_replacement(
-    row: Mapping[str, Any], line: TaggedSentence, choices: Mapping[tuple[int, int], str] | None
-) -> tuple[str, str] | str:
-    """The name of a candidate's place and its antonym there, or the reason why it is not replaced.
+    row: Mapping[str, Any], line: TaggedSentence, caution: Caution, choices: Mapping[tuple[int, int], str] | None
+) -> tuple[PlainPlace, str] | str:
+    """A candidate's place and its antonym there, or the reason why it is not replaced.
 
     The antonym comes from ``choices`` if given, else from the table of opposites for that place.
     """
@@ -293,32 +230,45 @@ def _choose_replacement(
     before, after = line.around(number)
     if row["tag"] in ("NNP", "NNPS"):
         return "name"
-    if is_idiom(before, line.words[number], after):
+    # "Rose in" is no idiom in "prices rose in May"; the places of verbs allow no particle after them.
+    is_verb = row["pos"] == "v"
+    if not is_verb and is_idiom(before, line.words[number], after):
         return "idiom"
-    antonym, reason = "", "no plain place"
-    for place in line.places(number):
-        if choices is None:
-            antonym, reason = _antonym_in(place, opposites().get((row["base"], row["pos"]), [])), "sense not sure"
-        elif place.is_decisive and _POS_OF_PLACE.get(place.name) == row["pos"]:
+    place, antonym, reason = None, "", _NO_PLACE
+    known = opposites()[row["base"], row["pos"]] if choices is None else []
+    names = opposite_places(row["base"], row["pos"]) if choices is None else _PLACES_OF_POS[row["pos"]]
+    for place in _places(row, line, caution, names=names, plain_only=choices is not None):
+        if isinstance(place, str):
+            reason = place
+        elif choices is None:
+            antonym, reason = antonym_in(place, known), "sense not sure"
+        elif place.is_decisive:
             antonym, reason = choices.get((row["text"], number), ""), "no antonym in that sense"
         if antonym:
             break
-    else:
+    if not isinstance(place, PlainPlace) or not antonym:
         return reason
     if reveals_another_sex(antonym, line.words, number):
         return "sex told elsewhere"
     if antonym in line.words:
         return "antonym near"
-    return "idiom" if is_idiom(before, antonym, after) else (place.name, antonym)
+    return "idiom" if not is_verb and is_idiom(before, antonym, after) else (place, antonym)
 
 
-def _antonym_in(place: PlainPlace, known: list[Opposite]) -> str:
-    """The antonym in the sense that describes the place's kind of thing; empty when no sense is certain."""
-    if not place.is_decisive:
-        return ""
-    choices = [opposite for opposite in known if place.name in opposite.places and place.after not in opposite.unless]
-    sure = [opposite for opposite in choices if place.kind in opposite.of or "*" in opposite.of]
-    if not sure and len({opposite.antonym for opposite in known}) == 1:
-        # "They were old" does not show who they are; with only one possible antonym the kind need not be exact.
-        sure = [opposite for opposite in choices if opposite.of & _MAY_BE.get(place.kind, frozenset())]
-    return sure[0].antonym if sure else ""
+def _places(
+    row: Mapping[str, Any], line: TaggedSentence, caution: Caution, *, names: Collection[str], plain_only: bool
+) -> Iterator[PlainPlace | str]:
+    """Those of the named places where a candidate may be replaced, of the highest caution first, or reasons why not."""
+    number, unasserted = row["number"], row.get("unasserted")
+    if row["doubt"]:
+        yield row["doubt"]
+    elif row["pos"] in ("a", "n"):
+        yield from line.plain_places(number, names)
+    elif not unasserted:
+        yield from line.opening_places(number, names)
+    if row["doubt_anywhere"] or plain_only:
+        return
+    if caution != "high" and unasserted != _NO_PLACE:
+        yield from [unasserted] if unasserted else line.asserted_places(number, names, "medium")
+    if caution == "low":
+        yield from line.asserted_places(number, names, "low")

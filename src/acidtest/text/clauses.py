@@ -345,8 +345,7 @@ def negation(clause: Clause, premise: str, *, focused: bool = False) -> FormedSe
     be about another man, so *no man is asleep* or *it is not true that …* is used. Set ``focused`` for neutral clauses:
     if the premise says that a man sings, *the sad man does not sing* would contradict it, so *not* is avoided there.
     """
-    known = frozenset(words_and_lemmas(premise))
-    if _refers_to_premise(clause, premise, known) and not (focused and _is_partly_known(clause, known)):
+    if refers_to_premise(clause, premise) and not (focused and _is_partly_known(clause, premise)):
         return FormedSentence(negate_verb(clause), "not")
     form, text = "no", negate_noun(clause)
     if text is None:
@@ -371,7 +370,7 @@ def conjoin(first: Clause, second: Clause) -> str | None:
     return None if inner is None else f"{first.text[:1].upper()}{first.text[1:]}, and {inner}."
 
 
-def _refers_to_premise(clause: Clause, premise: str, known: frozenset[str]) -> bool:
+def refers_to_premise(clause: Clause, premise: str) -> bool:
     """Whether the subject must be somebody or something that the premise describes."""
     if clause.subject in ("definite", "pronoun"):
         return True
@@ -379,11 +378,13 @@ def _refers_to_premise(clause: Clause, premise: str, known: frozenset[str]) -> b
         return False
     words = re.findall(r"[^\W\d_]+", premise.lower())
     beings = [word for word in words if noun_kind(word) in ("person", "animal", "group")]
-    return _content_words(clause.subject_words) <= known and len(beings) <= (2 if clause.subject == "joined" else 1)
+    is_alone = len(beings) <= (2 if clause.subject == "joined" else 1)
+    return is_alone and _content_words(clause.subject_words) <= set(words_and_lemmas(premise))
 
 
-def _is_partly_known(clause: Clause, known: frozenset[str]) -> bool:
+def _is_partly_known(clause: Clause, premise: str) -> bool:
     """Whether the premise has content words of the clause's predicate, or lacks some of its subject."""
+    known = set(words_and_lemmas(premise))
     predicate = {base for word in _content_words((clause.base, *clause.after)) for base in words_and_lemmas(word)}
     lacks_subject = clause.subject != "pronoun" and not _content_words(clause.subject_words) <= known
     return lacks_subject or bool(predicate & known)

@@ -50,17 +50,26 @@ class Corpus:
 
 @dataclass(frozen=True)
 class _GoldRows:
-    """The rows of a table that have gold."""
+    """The rows of a table that have gold; with ``unlabelled`` also the others, whose gold is ``any``."""
 
     table: FileTable
     label: str
+    """The column of the labels; empty if the table has none."""
     meanings: Mapping[str, str | None]
+    unlabelled: bool = False
+
+    def gold(self, frame: pl.DataFrame) -> pl.Series:
+        """The gold of the rows of a batch; null for those to leave out."""
+        if not self.label:
+            return pl.repeat("any", frame.height, eager=True).alias("label")
+        labels = gold_names(frame[self.label], self.meanings)
+        return labels.fill_null("any") if self.unlabelled else labels
 
     def batches(self, *columns: str) -> Iterator[tuple[pl.DataFrame, pl.Series]]:
         """The rows in batches: some of their columns, flattened, and their gold."""
-        for batch in self.table.rows.batches(*dict.fromkeys((*columns, self.label))):
+        for batch in self.table.rows.batches(*filter(None, dict.fromkeys((*columns, self.label)))):
             frame = flatten(batch)
-            labels = gold_names(frame[self.label], self.meanings)
+            labels = self.gold(frame)
             has_gold = labels.is_not_null()
             yield frame[list(columns)].filter(has_gold), labels.filter(has_gold)
 
@@ -81,8 +90,11 @@ def read_corpus(
     label_map: Mapping[str, str] | None = None,
     name: str | None = None,
     published_as: str | None = None,
+    unlabelled: bool = False,
 ) -> Corpus:
     """Read the pairs of a file as a suite. Rows without gold (``-``, ``-1``, nothing) are counted and left out.
+
+    With ``unlabelled`` they stay and their gold is ``any``; a file without labels will do as well.
 
     ``path`` is a table in any format, FraCaS in XML, or one of three parallel files or their folder. ``columns`` maps
     our names (premise, hypothesis, label, group, source_id, any factor) to the file's; ``label_map`` maps the file's
@@ -97,9 +109,10 @@ def read_corpus(
     table = replace(table, rows=table.rows.select(writable))
     if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
-    layout = detect_layout(table, columns)
+    layout = detect_layout(table, columns, unlabelled=unlabelled)
     table = _reread_quotes(table, layout)
-    pairs = _GoldRows(table, layout.label, gold_meanings(table, layout, label_map=label_map or {}))
+    meanings = gold_meanings(table, layout, label_map=label_map or {}, unlabelled=unlabelled) if layout.label else {}
+    pairs = _GoldRows(table, layout.label, meanings, unlabelled)
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(pairs, role=role, name=column)
     roles = _roles(pairs, layout, columns)
@@ -124,8 +137,8 @@ def _file_pairs(pairs: _GoldRows, roles: _Roles, file: str) -> FilePairs:
     """The file in the form that ``recognise`` takes."""
 
     def read(*names: str) -> Iterator[pl.DataFrame]:
-        columns = {name: roles.standard.get(name) or roles.others[name] for name in ("premise", "hypothesis", *names)}
-        columns.pop("label", None)
+        wanted = [name for name in ("premise", "hypothesis", *names) if name != "label"]
+        columns = {name: roles.standard.get(name) or roles.others[name] for name in wanted}
         for frame, labels in pairs.batches(*dict.fromkeys(columns.values())):
             texts = {name: frame[column].cast(pl.String) for name, column in columns.items()}
             yield pl.DataFrame(texts | {"label": labels})
@@ -192,12 +205,12 @@ def _check_text(pairs: _GoldRows, *, role: str, name: str) -> None:
         problem = f"column {name!r} holds {dtype} values, not text; name another with --columns {role}=NAME"
         raise FileError(table.path, problem)
     start = 0
-    for batch in table.rows.batches(*dict.fromkeys((name, pairs.label))):
+    for batch in table.rows.batches(*filter(None, dict.fromkeys((name, pairs.label)))):
         frame = flatten(batch)
-        labels = gold_names(frame[pairs.label], pairs.meanings)
-        empty = (frame[name].str.strip_chars().fill_null("") == "") & labels.is_not_null()
+        empty = (frame[name].str.strip_chars().fill_null("") == "") & pairs.gold(frame).is_not_null()
         if empty.any():
-            problem = f"column {name!r} is empty here, but the row has gold; fill it in or remove the row"
+            reason = "" if pairs.unlabelled else ", but the row has gold"
+            problem = f"column {name!r} is empty here{reason}; fill it in or remove the row"
             raise row_error(table, start + (empty.arg_max() or 0), column=name, problem=problem)
         start += batch.height
 
@@ -206,7 +219,8 @@ def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Rol
     """The roles of all columns of a file; no column is left out."""
     table = pairs.table
     given = {name: file_column(table, column) for name, column in columns.items()}
-    standard = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
+    standard = {"premise": layout.premise, "hypothesis": layout.hypothesis}
+    standard |= {"label": layout.label} if layout.label else {}
     standard |= _parses(table, layout)
     standard |= {name: column for name, column in given.items() if name in RESERVED}
     others = {name: column for name, column in given.items() if name not in RESERVED}

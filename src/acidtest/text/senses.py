@@ -27,8 +27,12 @@ from acidtest.io.store import WORDNET, resource_folder
 from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import ALL_POS, SATELLITE, Ranges, check_pos, wordnet
 
-WAYS = ("first", "lesk")
-"""The ways to choose a sense: WordNet's first, which is the most frequent, or by the words of the sentence."""
+WAYS = ("first", "lesk", "lesk-2018")
+"""The ways to choose a sense: WordNet's first, which is the most frequent, or by the words of the sentence.
+
+``lesk-2018`` differs from ``lesk`` between senses that share equally many words with the sentence: NLTK took the one
+whose synset has the last name in alphabetical order when the stress tests were made, and takes the first sense today.
+"""
 
 VARIABLE = "ACIDTEST_WORDNET"
 VERSION = "3.0"
@@ -178,7 +182,9 @@ def senses(
     if len(rows) and not rows.is_between(0, len(contexts) - 1).all():
         raise AcidtestError(f"rows are numbers of contexts, here from 0 to {len(contexts) - 1:,}")
     parts = parts.cast(pl.String).fill_null(_ANY).cast(_WANTED)
-    choices = _SenseChoices.of(words.fill_null(""), parts, satellites=way == "first")
+    choices = _SenseChoices.of(
+        words.fill_null(""), parts, satellites=way == "first", last_name_first=way == "lesk-2018"
+    )
     if way == "first":
         places = np.zeros(len(words), dtype=np.int64)
     else:
@@ -196,8 +202,11 @@ class _SenseChoices:
     numbers: NDArray[np.int32]
 
     @classmethod
-    def of(cls, words: pl.Series, pos: pl.Series, *, satellites: bool) -> _SenseChoices:
-        """The choices for each word; ``satellites``: whether ``a`` includes satellite adjectives."""
+    def of(cls, words: pl.Series, pos: pl.Series, *, satellites: bool, last_name_first: bool = False) -> _SenseChoices:
+        """The choices for each word; ``satellites``: whether ``a`` includes satellite adjectives.
+
+        ``last_name_first``: the order is not WordNet's, but that of the synsets' names, backwards.
+        """
         distinct, codes = number_distinct(words)
         parts = _WANTED.categories
         keys = codes * len(parts) + pos.to_physical().to_numpy()
@@ -210,6 +219,9 @@ class _SenseChoices:
         wanted, is_satellite = pl.col("wanted"), pl.col("pos") == SATELLITE
         fits = (wanted == _ANY) | (wanted == pl.col("pos")) | (satellites & (wanted == "a") & is_satellite)
         rows = rows.filter(fits)
+        if last_name_first:
+            names = wordnet().synset_names.gather(rows["synset"])
+            rows = rows.with_columns(name=names).sort("question", "name", descending=[False, True])
         return cls(questions, Ranges.of_sorted(rows["question"].to_numpy(), len(asked)), rows["synset"].to_numpy())
 
     def synsets(self, places: Numbers) -> pl.Series:

@@ -73,10 +73,10 @@ class Sentences:
         return non_assertions(self.texts, self.tagger)
 
     def polarity(self, starts: pl.Series) -> pl.DataFrame:
-        """``upward_places`` for the noun that begins at character ``starts[i]`` of text ``i``."""
-        from acidtest.text.monotonicity import upward_places
+        """``monotone_places`` for the noun that begins at character ``starts[i]`` of text ``i``."""
+        from acidtest.text.monotonicity import monotone_places
 
-        return upward_places(self, starts)
+        return monotone_places(self, starts)
 
     def contexts(self, places: Places) -> pl.DataFrame:
         """``contexts`` of the words at these places: clause, governor, asserted, polarity, by, phrase and head."""

@@ -108,6 +108,14 @@ class WordNet:
         first = self.synset_senses(synset)[0]
         return f"{self.lemma(first).lower()}.{self.pos(synset)}.{self.sense_table['rank'][first] + 1:02d}"
 
+    @cached_property
+    def synset_names(self) -> pl.Series:
+        """The name of every synset, by number."""
+        first = self.sense_table.filter(place=0).sort("synset")
+        number = (first["rank"].cast(pl.UInt16) + 1).cast(pl.String).str.zfill(2)
+        parts = (self._words.gather(first["word"]).str.to_lowercase(), self.synset_table["pos"].cast(pl.String), number)
+        return pl.select(pl.concat_str(*map(pl.lit, parts), separator=".")).to_series()
+
     def pos(self, synset: Synset) -> str:
         """``n``, ``v``, ``a``, ``s`` or ``r``."""
         return _KNOWN_POS[self._pos_of_synset[synset]]

@@ -140,10 +140,11 @@ def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
     return write_suite(suite, path, parted=parted)
 
 
-def load(path: str | Path, *, reading: Reading | None = None, checked: bool = True) -> Suite:
+def load(path: str | Path, *, reading: Reading | None = None, checked: bool = True, unlabelled: bool = False) -> Suite:
     """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised.
 
-    One that is not sound is an error, unless ``checked`` is false.
+    One that is not sound is an error, unless ``checked`` is false. Pairs without gold are left out, unless
+    ``unlabelled``: then their gold is ``any``.
     """
     from acidtest.core.checks import require_sound
     from acidtest.suites.files import read_suite
@@ -158,7 +159,11 @@ def load(path: str | Path, *, reading: Reading | None = None, checked: bool = Tr
             log.warning("%s: its rows were changed since acidtest wrote it", path)
     else:
         loaded = read_corpus(
-            path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as
+            path,
+            columns=reading.columns,
+            label_map=reading.label_map,
+            published_as=reading.published_as,
+            unlabelled=unlabelled,
         )
         suite = loaded.suite
         log.info("%s: %s layout, %s", path, loaded.layout, _describe_counts(suite))
@@ -202,7 +207,10 @@ def chosen_suites(
     corpus_suites = {name for name, generator in generators.items() if generator.takes_corpus}
     if source is not None and not corpus_suites:
         raise AcidtestError("--from is the corpus to make suites from, but none of the suites is made from one")
-    if isinstance(source, str | Path) and any(generators[name].source == "pairs" for name in corpus_suites):
+    path, unlabelled = source, None
+    if isinstance(source, str | Path) and any(
+        generators[name].source == "pairs" and generators[name].needs_gold for name in corpus_suites
+    ):
         # Read once for all the suites that are made from its pairs.
         source = load(source, reading=reading)
     chosen, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
@@ -210,6 +218,8 @@ def chosen_suites(
         if generator := generators.get(name):
             suite_arguments = {option: value for option, value in arguments.items() if option in generator.options}
             corpus = source if name in corpus_suites else None
+            if isinstance(path, str | Path) and not generator.needs_gold and not _has_all_rows(source):
+                corpus = unlabelled = unlabelled or load(path, reading=reading, unlabelled=True)
             for choice, suffix in _combinations(suite_arguments, generator):
                 stage("making %s", name)
                 try:
@@ -327,6 +337,11 @@ def _recognise_taxinli(suite: Suite, reading: Reading | None) -> Suite:
     return generate("taxinli", source=suite)
 
 
+def _has_all_rows(source: str | Path | Suite | None) -> bool:
+    """Whether a corpus has been loaded without leaving out a row."""
+    return isinstance(source, Suite) and not source.card.dropped
+
+
 def _load_material(
     generator: Generator, source: str | Path | Suite | None, reading: Reading | None
 ) -> Suite | Path | None:
@@ -341,7 +356,7 @@ def _load_material(
     if takes_text and is_aqua(Path(source)):
         return Path(source)
     try:
-        return load(source, reading=reading)
+        return load(source, reading=reading, unlabelled=not generator.needs_gold)
     except AcidtestError:
         if not (takes_text and is_prose(Path(source))):
             raise

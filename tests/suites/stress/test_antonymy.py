@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -39,6 +41,57 @@ def test_a_row_tells_word_antonym_part_of_speech_side_place_and_the_columns_of_i
         ("old", "young", "adjective", "hypothesis", "subject", "food"),
         ("full", "empty", "adjective", "hypothesis", "predicate", "home"),
     ]
+
+
+def test_caution_is_a_column_and_on_the_card() -> None:
+    made = suite(caution="low")
+    assert made.card.arguments["caution"] == "low"
+    assert made.card.version == 2
+    assert set(made.frame.collect()["caution"]) == {"high"}
+    assert made.card.columns["caution"] == "factor"
+
+
+def test_faithful_goes_with_no_choice_of_ours() -> None:
+    with pytest.raises(AcidtestError, match="does not go with --wsd and --caution"):
+        suite(faithful="true", caution="high")
+
+
+def test_pairs_without_gold_serve_and_are_no_control(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text(
+        "premise\thypothesis\tlabel\n"
+        "The soup was cold.\tSomebody ate.\tneutral\n"
+        "The house is full.\tSomebody slept.\t-\n",
+        encoding="utf-8",
+        newline="\n",
+    )
+    made = api.generate("stress/antonymy", source=file, arguments={"tagger": "light"})
+    assert made.control is not None
+    assert made.control.frame.collect()["premise"].to_list() == ["The soup was cold."]
+    rows = made.frame.collect().select("hypothesis", pl.col("base_id").is_null())
+    assert rows.rows() == [("The soup was hot.", False), ("The house is empty.", True)]
+
+
+def test_a_file_without_labels_serves(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("premise,hypothesis\nThe soup was cold.,Somebody ate.\n", encoding="utf-8", newline="\n")
+    made = api.generate("stress/antonymy", source=file, arguments={"tagger": "light"})
+    assert made.control is None
+    assert made.frame.collect()["hypothesis"].to_list() == ["The soup was hot."]
+    with pytest.raises(AcidtestError, match="without labels only suites that need no gold can be made of it"):
+        api.generate("stress/negation", source=file)
+
+
+def test_a_battery_takes_pairs_without_gold_for_the_suites_that_need_none(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text(
+        "premise\thypothesis\tlabel\nRavi slept.\tRavi rested.\tentailment\nThe soup was cold.\tIt rained.\t-\n",
+        encoding="utf-8",
+        newline="\n",
+    )
+    suites = api.chosen_suites(["stress/antonymy", "stress/negation"], source=file)
+    assert [suite.card.rows for suite in suites] == [1, 1]
+    assert suites[0].frame.collect()["premise"].to_list() == ["The soup was cold."]
 
 
 def test_base_ids_point_at_the_pairs_the_sentences_come_from() -> None:

@@ -135,8 +135,28 @@ def test_hypernyms_ex_situ_have_derived_gold_of_their_own() -> None:
     made = suite("hypernyms-ex-situ")
     rows = made.frame.collect().filter(genre="home").select(TEXTS).rows()
     dog, animal = "A dog is sleeping under the table.", "An animal is sleeping under the table."
-    assert rows == [(animal, dog, "neutral", "logical")]
+    people, men = "Two people are sleeping.", "Two men are sleeping."
+    assert rows == [(animal, dog, "neutral", "logical"), (people, men, "neutral", "logical")]
     assert control(made).select(TEXTS).rows()[0] == (dog, animal, "entailment", "logical")
+
+
+def test_under_a_negation_the_wider_word_entails_the_narrower() -> None:
+    rows = pl.DataFrame(
+        {"premise": ["There is no animal in the yard."], "hypothesis": ["A dog might come."], "label": ["neutral"]}
+    ).with_columns(genre=pl.lit("yard"))
+    made = api.generate("swaps/hypernyms-ex-situ", source=pairs(rows), arguments={"tagger": "light"})
+    animal, dog = "There is no animal in the yard.", "There is no dog in the yard."
+    assert made.frame.collect().select(TEXTS).rows() == [(dog, animal, "neutral", "logical")]
+    assert control(made).select(TEXTS).rows() == [(animal, dog, "entailment", "logical")]
+
+
+def test_the_context_is_one_where_gold_follows_whatever_the_seed() -> None:
+    rows = pl.DataFrame(
+        {"premise": ["A dog is sleeping."], "hypothesis": ["Is the animal asleep?"], "label": ["neutral"]}
+    ).with_columns(genre=pl.lit("home"))
+    for seed in range(6):
+        made = api.generate("swaps/hypernyms-ex-situ", source=pairs(rows), seed=seed, arguments={"tagger": "light"})
+        assert made.frame.collect()["swap"].to_list() == ["ex situ, context of the premise"]
 
 
 def test_what_people_call_incoherent_is_left_out_and_counted(tmp_path: Path) -> None:

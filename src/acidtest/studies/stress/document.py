@@ -123,7 +123,9 @@ def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iter
             cells[model] = Change(controls[suite][model], after) if model in controls[suite] and after else after
         by = {"edit": "adjacent", "target": "content"} if swaps else {}
         group = next((name for name, members in CLASSES.items() if base_name(suite) in members), "other")
-        lines.append(PaperLine(suite_title(suite), cells, suite, by, group))
+        hidden = base_name(suite) == ANTONYMY and not result.published.get(suite)
+        note = "the published systems were asked the pairs that --faithful makes" if hidden else ""
+        lines.append(PaperLine(suite_title(suite), cells, suite, by, group, note=note))
         for key, title in VARIANTS.items() if base_name(suite) == SPELLING else ():
             by = dict(zip(("edit", "target"), key.split(CROSS), strict=True))
             slices = {model: test.slices.get(key) for model, test in tests.items()}

@@ -27,8 +27,13 @@ _OTHER_SIDE = {"premise": "hypothesis", "hypothesis": "premise"}
 _TEXT_COLUMNS = ("premise", "hypothesis", "premise_word", "hypothesis_word")
 _INVERSE = {"antonym": "antonym", "synonym": "synonym", "hyponym": "hypernym", "hypernym": "hyponym"}
 """The relation of the second of two words to the first, by the relation of the first to the second."""
-_LABELS = {"hyponym": "entailment", "hypernym": "neutral"}
-"""The label in an upward-monotone place, by the relation of the premise's word to the hypothesis's word."""
+_LABELS = {
+    "up": {"hyponym": "entailment", "hypernym": "neutral"},
+    "down": {"hyponym": "neutral", "hypernym": "entailment"},
+}
+"""The label by the polarity of the place and the relation of the premise's word to the hypothesis's word."""
+
+_NO_POLARITY = pl.lit(None, dtype=pl.String)
 
 
 SWAP_SUITES = (
@@ -67,10 +72,12 @@ SWAP_SUITES = (
         "Pairs whose premise and hypothesis hold a noun and its hypernym, with the two words swapped",
         """Every pair of the corpus with a noun on one side and its hypernym on the other, the two words swapped.
 
-        Gold is derived where the sentences differ in nothing else and the word stands once, in an upward place: there a
-        noun entails its hypernym and is neutral the other way round. All other gold is that of people. ``pairs`` is a
-        file, the narrower word first; the other options are those of ``swaps/antonyms-in-situ``.
+        Gold is derived where the sentences differ in nothing else and the word stands once, in a monotone place: in an
+        upward one a noun entails its hypernym and is neutral the other way round, under a negation vice versa. All
+        other gold is that of people. ``pairs`` is a file, the narrower word first; the other options are those of
+        ``swaps/antonyms-in-situ``.
         """,
+        version=2,
     ),
     SwapSuite(
         "swaps/hypernyms-ex-situ",
@@ -78,11 +85,13 @@ SWAP_SUITES = (
         "ex situ",
         53,
         "A sentence and itself with a noun turned into its hypernym, from a pair with both, and swapped",
-        """A noun and its hypernym in one context, the premise's or the hypothesis's, drawn at random.
+        """A noun and its hypernym in one context, that of premise or hypothesis, drawn from those where gold follows.
 
-        Control and swapped pair have gold of their own, derived in upward places and asked elsewhere. Options are those
-        of ``swaps/hypernyms-in-situ``.
+        Control and swapped pair have gold of their own, derived in monotone places and asked elsewhere; where gold
+        follows in no context or in both, the context is drawn from both. Options are those of
+        ``swaps/hypernyms-in-situ``.
         """,
+        version=2,
     ),
     SwapSuite(
         "swaps/antonyms-proxy",
@@ -152,17 +161,27 @@ def _swap_in_situ(part: pl.DataFrame, swaps: Swaps, *, tagger: str, derives_gold
         control_label=pl.col("label"),
     )
     is_same = _comparable("swapped_premise") == _comparable("hypothesis")
-    agrees = pl.col("label") == _derived_label("relation")
-    upward = _is_upward(rows, tagger, context=pl.lit("premise"), sure=is_same & agrees) if derives_gold else False
-    label = pl.when("upward").then(_derived_label("changed_relation"))
-    return _select(rows.with_columns(upward=upward).with_columns(changed_label=label), part)
+    polarity = _polarities(rows, tagger)["premise"] if derives_gold else _NO_POLARITY
+    rows = rows.with_columns(polarity=polarity, is_same=is_same)
+    agrees = pl.col("is_same") & (pl.col("label") == _derived_label("relation"))
+    return _select(rows.with_columns(changed_label=pl.when(agrees).then(_derived_label("changed_relation"))), part)
 
 
 def _swap_ex_situ(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, tagger: str, derives_gold: bool) -> pl.DataFrame:
-    """The sentence of a randomly drawn side with one word as premise, with the other as hypothesis; and swapped."""
+    """The sentence of one side with one word as premise, with the other as hypothesis; and swapped.
+
+    The side is drawn at random, from those where gold can be derived if there is one.
+    """
     rows = _join_words(part, swaps)
     keys = digests(rows["id"], rows["premise_lemma"], rows["hypothesis_lemma"], rows["pos"])
     rows = rows.with_columns(first=pl.Series(draws.choices(keys, 2, "context") == 0, dtype=pl.Boolean))
+    if derives_gold:
+        sides = _polarities(rows, tagger)
+        is_only = [sides[side].is_not_null() & sides[other].is_null() for side, other in _OTHER_SIDE.items()]
+        rows = rows.with_columns(first=(rows["first"] | is_only[0]) & ~is_only[1])
+        polarity = pl.when("first").then(sides["premise"]).otherwise(sides["hypothesis"])
+    else:
+        polarity = _NO_POLARITY
     side = pl.when("first").then(pl.lit("premise")).otherwise(pl.lit("hypothesis"))
     texts = dict[str, pl.Expr]()
     for ending in ("", "_word"):
@@ -172,16 +191,11 @@ def _swap_ex_situ(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, tagger: str
         texts |= {f"changed_premise{ending}": hypothesis, f"changed_hypothesis{ending}": premise}
     rows = rows.with_columns(
         **texts,
-        context=side,
+        polarity=polarity,
         swap=pl.concat_str(pl.lit("ex situ, context of the "), side),
         pair=pl.concat_str("premise_lemma", "hypothesis_lemma", side, separator="-"),
     )
-    sure = pl.lit(value=True)
-    upward = _is_upward(rows, tagger, context=pl.col("context"), sure=sure) if derives_gold else False
-    rows = rows.with_columns(upward=upward).with_columns(
-        control_label=pl.when("upward").then(_derived_label("relation")),
-        changed_label=pl.when("upward").then(_derived_label("changed_relation")),
-    )
+    rows = rows.with_columns(control_label=_derived_label("relation"), changed_label=_derived_label("changed_relation"))
     return _select(rows, part)
 
 
@@ -197,36 +211,43 @@ def _join_words(part: pl.DataFrame, swaps: Swaps) -> pl.DataFrame:
     )
 
 
-def _is_upward(rows: pl.DataFrame, tagger: str, *, context: pl.Expr, sure: pl.Expr) -> pl.Series:
-    """Whether both words occur once, and the place in the context is known to be upward-monotone.
+def _polarities(rows: pl.DataFrame, tagger: str) -> dict[str, pl.Series]:
+    """For the context of each side the polarity of the word's place, *up* or *down*; null where it is not sure.
 
-    The form of the other word must fit there: *a pizza* does not become *a food*.
+    Both words must occur once. The form of the other word must fit there: *a pizza* does not become *a food*.
     """
-    from acidtest.text.monotonicity import fits_beside, reveals_sex
+    from acidtest.text.monotonicity import fits_beside, reveals_sex, suits_modifier
     from acidtest.text.sentences import Sentences
 
     is_single = (pl.col("premise_places").list.len() == 1) & (pl.col("hypothesis_places").list.len() == 1)
-    rows = rows.with_row_index("number").with_columns(_context=context)
-    candidates = rows.filter(is_single & sure & pl.col("sure") & (pl.col("pos") == "n"))
-    premise, hypothesis = (
-        Sentences.of(candidates[side], tagger).polarity(candidates[f"{side}_places"].list.first().struct.field("start"))
+    rows = rows.with_row_index("number")
+    candidates = rows.filter(is_single & pl.col("sure") & (pl.col("pos") == "n"))
+    places = {
+        side: Sentences.of(candidates[side], tagger).polarity(
+            candidates[f"{side}_places"].list.first().struct.field("start")
+        )
         for side in _OTHER_SIDE
-    )
-    first = candidates["_context"] == "premise"
-    shows_sex = reveals_sex(
-        candidates["premise"].zip_with(first, candidates["hypothesis"]),
-        candidates["premise_word"].zip_with(first, candidates["hypothesis_word"]),
-        candidates["swapped_premise_word"].zip_with(first, candidates["swapped_hypothesis_word"]),
-    )
-    fits = fits_beside(
-        premise["kind"].zip_with(first, hypothesis["kind"]), hypothesis["kind"].zip_with(first, premise["kind"])
-    )
-    is_sure = premise["doubt"].zip_with(first, hypothesis["doubt"]).is_null() & fits & ~shows_sex
-    return rows["number"].is_in(candidates["number"].filter(is_sure).implode())
+    }
+    polarities = dict[str, pl.Series]()
+    for side, other in _OTHER_SIDE.items():
+        shows_sex = reveals_sex(candidates[side], candidates[f"{side}_word"], candidates[f"swapped_{side}_word"])
+        fits = fits_beside(places[side]["kind"], places[other]["kind"], candidates[f"{other}_lemma"])
+        for lemma in (candidates[f"{side}_lemma"], candidates[f"{other}_lemma"]):
+            fits &= suits_modifier(places[side]["modifier"], lemma)
+        known = candidates.select("number", polarity=pl.when(fits & ~shows_sex).then(places[side]["polarity"]))
+        polarities[side] = rows.join(known, on="number", how="left", maintain_order="left")["polarity"]
+    return polarities
 
 
 def _derived_label(relation: str) -> pl.Expr:
-    return pl.col(relation).replace_strict(_LABELS, default=None, return_dtype=pl.String)
+    """The label that follows from the polarity of the place; null where that is unknown."""
+    labels = (
+        pl.when(pl.col("polarity") == polarity).then(
+            pl.col(relation).replace_strict(by_relation, default=None, return_dtype=pl.String)
+        )
+        for polarity, by_relation in _LABELS.items()
+    )
+    return pl.coalesce(*labels)
 
 
 def _comparable(text: str) -> pl.Expr:

@@ -207,7 +207,7 @@ class WordSwapping:
         return rows.drop("_label", "_verdict", strict=False)
 
     def cap(self, rows: Rows, draws: Draws) -> pl.DataFrame:
-        """At most ``most`` rows of each pair of words: digests, draws, states, and whether gold is known."""
+        """At most ``most`` rows of each pair of words, those with derived gold first: digests, draws, states, gold."""
         columns = ("lemmas", "control_state", "changed_state")
         empty = pl.DataFrame(schema=dict.fromkeys(("id", *WORKING_COLUMNS), pl.String))
         frame = pl.concat(
@@ -225,7 +225,9 @@ class WordSwapping:
         )
         if not self.options.most:
             return frame
-        kept = frame.filter(pl.col("row_draw").rank("ordinal").over("lemmas") <= self.options.most)
+        # Rows with derived gold go first: the others may have to wait for answers.
+        order = pl.struct(pl.col("changed_state") != _DERIVED, "row_draw")
+        kept = frame.filter(order.rank("ordinal").over("lemmas") <= self.options.most)
         self.left_out["of a pair of words that has enough"] += frame.height - kept.height
         return kept
 
