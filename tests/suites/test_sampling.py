@@ -121,9 +121,15 @@ def test_strata_of_the_changes_keep_their_proportions() -> None:
 def test_rows_that_a_suite_compares_with_each_other_stay_together() -> None:
     sample = limit_rows(rows_of_pairs(30, 3, sample_by="base_id"), 18, 0).frame.collect()
     assert sample["base_id"].value_counts()["count"].to_list() == [3] * 6
-    consistency = limit_rows(api.generate("consistency"), 60, 0)
-    whole = api.generate("consistency").frame.filter(pl.col("base_id").is_in(consistency.frame.collect()["base_id"]))
-    assert whole.collect().height == consistency.card.rows
+
+
+@pytest.mark.parametrize("name", ["consistency", "consistency/sets"])
+def test_the_pairs_that_a_law_is_about_stay_together(name: str) -> None:
+    whole = api.generate(name)
+    part = limit_rows(whole, 60, 0)
+    kept = part.frame.collect()["base_id"].implode()
+    assert whole.frame.filter(pl.col("base_id").is_in(kept)).collect().height == part.card.rows
+    assert 60 <= part.card.rows < 80
 
 
 def test_suites_of_a_run_are_sampled_on_the_same_pairs_and_their_control_is_asked_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -68,7 +68,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
     draws = Draws(request.seed, _NAME)
     laws = LawApplication(draws, tagger, Companions.of(pairs, draws, tagger), trust_gold=trust_gold)
     rows = transform_rows(pairs.frame.drop(*PARSES, strict=False), laws.apply)
-    suite = derive_suite(
+    return derive_suite(
         _NAME,
         pairs,
         rows.lazy(),
@@ -77,10 +77,10 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
         arguments={"tagger": tagger_name} | ({"trust_gold": True} if trust_gold else {}),
         columns=_COLUMNS,
         crossings=(("law", "label"),),
+        sample_by="base_id",
         left_out=laws.left_out,
         note=_NOTE,
     )
-    return replace(suite, card=replace(suite.card, sample_by="base_id"))
 
 
 @dataclass(frozen=True)
