@@ -15,8 +15,8 @@ from acidtest.core.errors import AcidtestError
 PAGE = Path(__file__).parents[2] / "docs" / "vocabulary.md"
 
 TRAIN = """premise,hypothesis,label
-He fears the dog.,He fears it will bark.,neutral
-He fears the dog.,He feared they bark.,contradiction
+He felt the dog.,He feels it will bark.,neutral
+He felt the dog.,He felt they bark.,contradiction
 """
 
 
@@ -45,9 +45,9 @@ def shown_in_order(shown: str, out: str) -> bool:
 
 def test_words_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = said(capsys, "words")
-    assert out.startswith("fresh is valid: 61 lists, 381 words.\n")
-    assert "np_s_verb                 4  takes a person or a clause without that" in out
-    assert "feared, reported, understood, discovered [object clause]\n" in out
+    assert out.startswith("fresh is valid: 61 lists, 375 words.\n")
+    assert "np_s_verb                 3  takes a person or a clause without that" in out
+    assert "felt, found, meant [object clause]\n" in out
 
 
 def test_the_page_shows_a_vocabulary_and_what_is_said_of_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_page_shows_a_vocabulary_and_what_is_said_of_it(capsys: pytest.Captu
     vocabulary.write_text(blocks("tsv")[0].replace("food\tsoup", "transitive\tmet"), encoding="utf-8")
     _, err = said(capsys, "words", "my-words.tsv", status=2)
     assert err == refused
-    assert "88 of 91 words" in counted
+    assert "80 of 87 words" in counted
 
 
 def test_the_page_shows_what_snli_gives(capsys: pytest.CaptureFixture[str], shared: Path) -> None:
@@ -71,9 +71,9 @@ def test_the_page_shows_what_snli_gives(capsys: pytest.CaptureFixture[str], shar
 def test_words_that_are_too_rare_are_told_and_end_with_status_1(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = said(capsys, "words", "--train", "train.csv", "--least", "2", status=1)
     assert "fresh in train.csv, counted from words: 1 premises, each once, and 2 hypotheses." in out
-    assert "clause        4           1      3\n" in out
-    assert re.search(r"^feared +object 1, that 0$", out, flags=re.MULTILINE)
-    assert out.endswith("91 of 91 words occur fewer than 2 times in a frame they need.\n")
+    assert "clause        3           1      2\n" in out
+    assert re.search(r"^felt +object 1, that 0$", out, flags=re.MULTILINE)
+    assert out.endswith("87 of 87 words occur fewer than 2 times in a frame they need.\n")
 
 
 def test_words_that_are_frequent_enough_end_with_status_0(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_words_that_are_frequent_enough_end_with_status_0(capsys: pytest.Capture
     rows = "".join(f"Nothing.\t{text}\tneutral\n" for text in texts)
     (tmp_path / "all.tsv").write_text(f"premise\thypothesis\tlabel\n{rows}", encoding="utf-8")
     out, _ = said(capsys, "words", "--train", "all.tsv", "--least", "1")
-    assert out.endswith("Each of the 91 words occurs at least 1 times in every frame it needs.\n")
+    assert out.endswith("Each of the 87 words occurs at least 1 times in every frame it needs.\n")
 
 
 def test_words_as_json_say_how_they_were_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,17 +100,17 @@ def test_words_as_json_say_how_they_were_counted(capsys: pytest.CaptureFixture[s
     counts = json.loads(out)["counts"]
     assert counts["from"] == "words"
     assert counts["passed"] is False
-    assert {"word": "feared", "frame": "clause", "count": 2, "lists": ["np_s_verb"]} in counts["uses"]
-    assert {"word": "feared", "frame": "object", "count": 1, "lists": ["np_s_verb"]} in counts["below"]
+    assert {"word": "felt", "frame": "clause", "count": 2, "lists": ["np_s_verb"]} in counts["uses"]
+    assert {"word": "felt", "frame": "object", "count": 1, "lists": ["np_s_verb"]} in counts["below"]
     assert counts["forms"]["drove"][:3] == ["drive", "driveen", "driven"]
     assert json.loads(out) == api.words("fresh", "train.csv", least=2).to_json()
 
 
 def test_a_file_of_another_layout_is_read_as_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "odd.csv").write_text("a,b,c\nHe fears the dog.,He yawns.,yep\n", encoding="utf-8")
+    (tmp_path / "odd.csv").write_text("a,b,c\nHe felt the dog.,He smiles.,yep\n", encoding="utf-8")
     how = ("--columns", "premise=a,hypothesis=b,label=c", "--label-map", "yep=entailment")
     out, _ = said(capsys, "words", "--train", "odd.csv", "--least", "1", *how, "--json", status=1)
-    assert {"word": "yawned", "frame": "alone", "count": 1, "lists": ["intransitive"]} in json.loads(out)["counts"][
+    assert {"word": "smiled", "frame": "alone", "count": 1, "lists": ["intransitive"]} in json.loads(out)["counts"][
         "uses"
     ]
 

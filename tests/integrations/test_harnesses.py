@@ -222,10 +222,12 @@ def test_likelihoods_of_answers_have_the_accuracy_of_labels(lm_eval_results: dic
     assert expected["acc:label=non-entailment"] > 0.5
 
 
-def test_standard_errors_are_those_of_groups(inspect_logs: dict[str, Any]) -> None:
-    (score,) = inspect_logs["spelling"].results.scores
+def test_standard_errors_are_those_of_groups(folder: Path) -> None:
+    # Consistency keeps the rows of a pair together.
+    log = run_inspect("acidtest/consistency", folder / "grouped", **RECIPE)
+    (score,) = log.results.scores
     groups: dict[str, list[float]] = {}
-    for sample in inspect_logs["spelling"].samples:
+    for sample in log.samples:
         (verdict,) = sample.scores.values()
         groups.setdefault(sample.metadata["group"], []).append(float(verdict.value == "C"))
     n = sum(map(len, groups.values()))

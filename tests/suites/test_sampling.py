@@ -1,9 +1,14 @@
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import LABELS
+from acidtest.core.model import complete_model
 from acidtest.core.suite import Card, Suite, complete_columns
+from acidtest.evaluate.answers import make_plan
 from acidtest.suites.sample import exclude_pairs, limit_rows
 
 
@@ -66,23 +71,84 @@ def test_no_rows_are_no_sample() -> None:
         limit_rows(suite(), 0, 0)
 
 
-def test_where_several_rows_are_made_of_a_pair_whole_pairs_are_taken() -> None:
-    frame = pl.DataFrame({"premise": [f"p{i}" for i in range(90)], "hypothesis": "h", "label": "neutral"}).with_columns(
-        id=pl.Series([f"{i // 3}-{i % 3}" for i in range(90)]), base_id=pl.Series([str(i // 3) for i in range(90)])
-    )
-    sample = limit_rows(Suite(complete_columns(frame, "mine").lazy(), Card("mine")), 20, 0).frame.collect()
-    assert sample["base_id"].value_counts()["count"].to_list() == [3] * 7
+def rows_of_pairs(pairs: int, rows: int, **columns: object) -> Suite:
+    """A suite of several rows for each of the pairs 000, 001 … of its control, whose labels alternate."""
+    ids = [f"{i:03}" for i in range(pairs)]
+    labels = [LABELS[i % 3] for i in range(pairs)]
+    control = pl.DataFrame({"id": ids, "premise": ids, "hypothesis": "h", "label": labels})
+    changed = control.join(pl.DataFrame({"variant": [str(number) for number in range(rows)]}), how="cross")
+    changed = changed.with_columns(base_id="id", id=pl.concat_str("id", "variant", separator="-"))
+    card = Card("mine", columns={"variant": "factor"})
+    return Suite(
+        complete_columns(changed, "mine").lazy(),
+        replace(card, **columns),
+        Suite(complete_columns(control, "mine#control").lazy(), Card("mine#control")).sealed(),
+    ).sealed()
 
 
-def test_suites_made_of_the_same_pairs_are_sampled_on_the_same_pairs() -> None:
-    names = ("stress/word-overlap", "stress/negation", "stress/length-mismatch", "stress/spelling")
-    samples = [limit_rows(api.generate(name), 120, 0) for name in names]
-    overlap, negation, length, spelling = (set(sample.frame.collect()["base_id"]) for sample in samples)
-    assert overlap == negation == length
-    assert len(overlap) == 120
-    # Four rows are made of a pair, so there are fewer of them.
-    assert spelling < overlap
-    assert len(spelling) >= 30
+def test_every_pair_gives_a_row_before_any_gives_a_second() -> None:
+    sample = limit_rows(rows_of_pairs(90, 4), 60, 0).frame.collect()
+    assert sample["base_id"].n_unique() == 60
+    again = limit_rows(rows_of_pairs(40, 4), 60, 0).frame.collect()
+    assert sorted(again["base_id"].value_counts()["count"]) == [1] * 20 + [2] * 20
+
+
+def test_variants_are_asked_equally_often_with_every_label() -> None:
+    sample = limit_rows(rows_of_pairs(300, 3), 90, 0).frame.collect()
+    counts = sample.group_by("variant", "label").len()
+    assert counts.height == 9
+    assert counts["len"].to_list() == [10] * 9
+
+
+def test_pairs_that_a_suite_makes_nothing_of_are_replaced_by_the_next_in_the_order_of_draws() -> None:
+    whole = rows_of_pairs(300, 1)
+    sample = set(limit_rows(whole, 60, 0).frame.collect()["base_id"])
+    few = replace(whole, frame=whole.frame.filter(pl.col("base_id").str.ends_with("0"))).sealed()
+    taken = set(limit_rows(few, 20, 0).frame.collect()["base_id"])
+    applicable = {base for base in sample if base.endswith("0")}
+    assert 0 < len(applicable) < 20
+    assert applicable < taken
+    assert len(taken) == 20
+
+
+def test_strata_of_the_changes_keep_their_proportions() -> None:
+    whole = rows_of_pairs(300, 3, strata=("variant",))
+    rare = whole.frame.filter((pl.col("variant") != "2") | pl.col("base_id").str.ends_with("0"))
+    sample = limit_rows(replace(whole, frame=rare).sealed(), 63, 0).frame.collect()
+    assert dict(sample["variant"].value_counts().iter_rows()) == {"0": 30, "1": 30, "2": 3}
+
+
+def test_rows_that_a_suite_compares_with_each_other_stay_together() -> None:
+    sample = limit_rows(rows_of_pairs(30, 3, sample_by="base_id"), 18, 0).frame.collect()
+    assert sample["base_id"].value_counts()["count"].to_list() == [3] * 6
+
+
+@pytest.mark.parametrize("name", ["consistency", "consistency/sets"])
+def test_the_pairs_that_a_law_is_about_stay_together(name: str) -> None:
+    whole = api.generate(name)
+    part = limit_rows(whole, 60, 0)
+    kept = part.frame.collect()["base_id"].implode()
+    assert whole.frame.filter(pl.col("base_id").is_in(kept)).collect().height == part.card.rows
+    assert 60 <= part.card.rows < 80
+
+
+def test_suites_of_a_run_are_sampled_on_the_same_pairs_and_their_control_is_asked_once() -> None:
+    names = ("premises", "stress/word-overlap", "stress/negation", "stress/length-mismatch", "stress/spelling")
+    used = api.Battery(names, limit=120).used
+    suites = [suite for suite in used if not suite.name.endswith("#control")]
+    controls = [suite for suite in used if suite.name.endswith("#control")]
+    assert [suite.card.rows for suite in used] == [120] * 10
+    bases = [set(suite.frame.collect()["base_id"]) for suite in suites]
+    assert all(base == bases[0] for base in bases)
+    assert all(set(control.frame.collect()["id"]) == bases[0] for control in controls)
+    plan = make_plan(complete_model(lambda premises, hypotheses: ["neutral"] * len(premises)), controls)
+    assert (plan.rows, len(plan.keys)) == (600, 120)
+
+
+def test_a_larger_sample_holds_the_smaller_one() -> None:
+    whole = api.generate("stress/spelling")
+    small, large = (set(limit_rows(whole, limit, 0).frame.collect()["base_id"]) for limit in (100, 200))
+    assert small < large
 
 
 def test_a_suite_smaller_than_the_limit_is_not_asked_with_a_control_above_it() -> None:

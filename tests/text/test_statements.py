@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -230,7 +231,7 @@ def test_problems_are_chosen_as_the_paper_says(tmp_path: Path) -> None:
     path = tmp_path / "aqua.json"
     path.write_text("\n".join(PROBLEMS), encoding="utf-8")
     assert is_aqua(path)
-    found = statements(path)
+    found = statements(path, entities=True)
     assert found.rows.collected()["sentence"].to_list() == [
         "Maria bought 12 pens in Berlin.",
         "Maria found 0.5 pounds of nuts in Paris.",
@@ -241,6 +242,12 @@ def test_problems_are_chosen_as_the_paper_says(tmp_path: Path) -> None:
         ("no number", 1),
         ("no named entity", 1),
     ]
+
+
+def test_a_sentence_of_a_problem_needs_no_name_where_its_label_is_sure(tmp_path: Path) -> None:
+    path = tmp_path / "aqua.json"
+    path.write_text("\n".join(PROBLEMS), encoding="utf-8")
+    assert "A shop sold 12 pens." in statements(path).rows.collected()["sentence"].to_list()
 
 
 def test_faithful_problems_are_chosen_as_the_script_did(tmp_path: Path) -> None:
@@ -296,6 +303,30 @@ def test_aqua_is_thinned_out_as_the_paper_says(shared: Path, name: str, kept: in
     assert found.rows.height + sum(found.left_out[reason] for reason in later) == with_number
 
 
+@pytest.mark.parametrize(
+    ("options", "problems", "with_number", "premises"),
+    [
+        # The paper: 40,000 sentences with a number and 2,532 premises of 97,975 problems; of 508 that is 207 and 13.
+        ({"entities": True}, 90, 164, 3),
+        ({}, 90, 164, 28),
+        # By the released script, which allows longer rationales.
+        ({"faithful": True}, 168, 270, 31),
+    ],
+)
+def test_the_yield_of_aquas_development_and_test_questions(
+    shared: Path, options: dict[str, bool], problems: int, with_number: int, premises: int
+) -> None:
+    parts = [statements(shared / "aqua" / f"{name}.json", **options) for name in ("dev", "test")]
+    counts = Counter[str]()
+    for part in parts:
+        counts.update(part.left_out)
+    dropped = sum(count for reason, count in counts.items() if reason.startswith("problem"))
+    assert 508 - dropped == problems
+    later = sum(count for reason, count in counts.items() if not reason.startswith(("problem", "no number")))
+    assert sum(part.rows.height for part in parts) == premises
+    assert premises + later == with_number
+
+
 def test_the_packaged_table_are_nearly_all_of_use() -> None:
     found = statements(None)
     assert found.rows.height >= 270
@@ -315,6 +346,13 @@ def test_the_packaged_table_are_nearly_all_of_use() -> None:
         ("Is it 5 ? Yes !", "Is it 5? Yes!"),
         ("The ratio is 5 : 3 .", "The ratio is 5 : 3."),
         ("He waited ( 5 hours ) ...", "He waited (5 hours)..."),
+        # As other tokenisers part them: Moses, and those that part every punctuation mark.
+        ("Ann &apos;s forty @-@ two dogs ate 1 @,@ 200 bones .", "Ann's forty-two dogs ate 1,200 bones."),
+        ("Ann said &quot; two men &quot; .", 'Ann said "two men".'),
+        ("Ann ' s dog doesn ' t eat at 7 : 30 .", "Ann's dog doesn't eat at 7:30."),
+        ("He paid $ 1 , 264 , 300 . 80 for twenty - two desks .", "He paid $1,264,300.80 for twenty-two desks."),
+        ("In 1990 , 300 men came .", "In 1990, 300 men came."),
+        ("He died in 1990 . 2 men wept .", "He died in 1990. 2 men wept."),
     ],
 )
 def test_tokens_are_joined_as_people_write_them(text: str, written: str) -> None:

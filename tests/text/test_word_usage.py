@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.core.suite import Card, Suite
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.inflection import verb_forms
 from acidtest.text.templates import Word
@@ -275,14 +276,14 @@ def test_an_opener_counts_before_a_clause(text: str, brackets: str, opener: str)
 
 
 def test_a_report_tells_lists_and_what_is_rare() -> None:
-    report = word_report("fresh", pairs(("If it rains, I weep.", "He coughed.")), file="mine.csv", least=1)
+    report = word_report("fresh", pairs(("If it rains, I sing.", "He smiled.")), file="mine.csv", least=1)
     kept = report.to_json()
     assert kept["lists"]["np_s_verb"] == {
-        "count": 4,
+        "count": 3,
         "about": "takes a person or a clause without that: the clause does not imply the person (feared)",
         "frames": ["object", "clause"],
         "from": "fresh",
-        "words": ["feared", "reported", "understood", "discovered"],
+        "words": ["felt", "found", "meant"],
     }
     counts = kept["counts"]
     assert {key: counts[key] for key in ("train", "from", "premises", "hypotheses", "left_out", "least", "passed")} == {
@@ -295,7 +296,7 @@ def test_a_report_tells_lists_and_what_is_rare() -> None:
         "passed": False,
     }
     enough = [(use["word"], use["frame"]) for use in counts["uses"] if use not in counts["below"]]
-    assert enough == [("coughed", "alone"), ("wept", "alone"), ("if", "opens")]
+    assert enough == [("sang", "alone"), ("smiled", "alone"), ("if", "opens")]
     assert word_report("published").to_json()["counts"] is None
 
 
@@ -308,7 +309,7 @@ def test_snli_has_its_verbs_where_a_search_of_its_brackets_finds_them(shared: Pa
     told = found(report.counts)
     rows = suite.frame.select("premise_parse", "hypothesis_parse").collect()
     brackets = [*rows["premise_parse"].unique(), *rows["hypothesis_parse"]]
-    for verb, forms in (("watched", "watch(?:es|ed|ing)?"), ("washed", "wash(?:es|ed|ing)?")):
+    for verb, forms in (("watched", "watch(?:es|ed|ing)?"), ("chased", "chas(?:es|ed|ing|e)")):
         # A noun phrase right after the verb; our count has also those after an adverb or particle.
         active = pl.Series(brackets).str.count_matches(rf"\(VB[DGPZ]? {forms}\) \(NP ").sum()
         told_object = told[verb, "object"]
@@ -323,3 +324,34 @@ def test_multinli_without_parses_is_counted_from_words(shared: Path) -> None:
     told = found(report.counts)
     for use in (("believed", "clause"), ("believed", "that"), ("knew", "clause"), ("paid", "object"), ("if", "opens")):
         assert (told[use] or 0) >= 20, use
+
+
+@cache
+def lingnli_snli_and_cad(shared: Path) -> Suite:
+    """The pairs of three data sets in one suite, as ``docs/vocabulary.md`` counts them."""
+    names = ("lingnli/train.jsonl.gz", "lingnli/val.jsonl.gz", "snli/snli_1.0_dev.jsonl.gz")
+    names += ("snli/snli_1.0_test.jsonl.gz", "snli/snli_1.0_train_first1000.jsonl.gz")
+    names += ("cad/train.tsv", "cad/dev.tsv", "cad/test.tsv")
+    frames = [api.load(shared / name).frame.select("premise", "hypothesis", "label") for name in names]
+    return Suite(complete_columns(pl.concat(frames).collect(), "all").lazy(), Card("all")).sealed()
+
+
+def test_every_fresh_verb_is_as_frequent_as_the_papers_rule_asks(shared: Path) -> None:
+    train = lingnli_snli_and_cad(shared)
+    # McCoy et al. (2019, section 3.1): 50 times among the 392,702 pairs of MultiNLI; of 84,348 pairs that is 11.
+    scaled = round(50 * train.card.rows / 392_702)
+    assert scaled == 11
+    rare = word_report("fresh", train, least=scaled).below
+    # From words alone, only participles before *by* count as reduced.
+    assert {use.frame for use in rare} == {"reduced", "first"}
+
+
+def test_no_fresh_word_is_rarer_in_its_frame_than_the_rarest_published_one(shared: Path) -> None:
+    rarest: dict[tuple[str, str], int] = {}
+    for name in ("fresh", "published"):
+        counts = count_usage(vocabulary(name), lingnli_snli_and_cad(shared))
+        for use in counts.uses:
+            assert use.count is not None
+            rarest[name, use.frame] = min(use.count, rarest.get((name, use.frame), use.count))
+    for frame in PATTERNS:
+        assert rarest["fresh", frame] >= rarest["published", frame], frame

@@ -84,7 +84,7 @@ class Card:
     strata: tuple[str, ...] = ()
     crossings: tuple[tuple[str, ...], ...] = ()
     sample_by: str = ""
-    """Column of whole numbers: ``--limit`` takes the lowest, so that rows a suite compares stay together."""
+    """Which rows ``--limit`` keeps together: ``base_id`` those of a pair; of a column of numbers the lowest."""
     rows: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str = ""

@@ -148,6 +148,7 @@ def derive_suite(
     columns: Mapping[str, Kind] | None = None,
     crossings: tuple[tuple[str, ...], ...] = (),
     strata: tuple[str, ...] = (),
+    sample_by: str = "",
     left_out: Counter[str] | None = None,
     note: str = "",
     citation: str | None = None,
@@ -172,6 +173,7 @@ def derive_suite(
         columns=kinds,
         strata=(*(column for column in pairs.card.strata if column in kinds), *strata),
         crossings=(*(crossing for crossing in pairs.card.crossings if {*crossing} <= {"label", *kinds}), *crossings),
+        sample_by=sample_by,
         left_out=dict((left_out or Counter()).most_common()),
         note=note,
     )
@@ -185,6 +187,7 @@ def derive_suite(
         columns=pairs.card.columns,
         strata=pairs.card.strata,
         crossings=pairs.card.crossings,
+        sample_by="",
         left_out={},
         note="",
     )

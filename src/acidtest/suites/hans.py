@@ -58,7 +58,7 @@ def hans(request: Request, *, words: str = "fresh", faithful: bool = False) -> S
     ``faithful`` keeps the published file's quirks: spaced punctuation, the doubled article of temp15, *town* twice as
     likely as other places, and pairs whose gold is doubtful because one verb may imply the other.
     """
-    return _fill_templates("hans", "published", request, version=2, words=words, faithful=faithful)
+    return _fill_templates("hans", "published", request, version=3, words=words, faithful=faithful)
 
 
 @generator(
@@ -71,7 +71,7 @@ def hans(request: Request, *, words: str = "fresh", faithful: bool = False) -> S
 )
 def novel(request: Request, *, words: str = "fresh") -> Suite:
     """Templates of our own for HANS's heuristics, ``n`` pairs per subcase; ``words`` as in ``hans``."""
-    return _fill_templates("hans/novel", "novel", request, version=1, words=words, faithful=False)
+    return _fill_templates("hans/novel", "novel", request, version=2, words=words, faithful=False)
 
 
 def _fill_templates(

@@ -135,13 +135,17 @@ def _warn_of_small_cells(cells: pl.DataFrame, by: Sequence[str], number: int) ->
 
 
 def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
-    """Keep ``limit`` rows in the proportions of the labels and strata, and the control rows that they derive from.
+    """Keep ``limit`` rows, and the control rows that they derive from.
 
-    Rows are divided over labels first, then over one stratum column after the other, so that a subcase keeps its share
-    however many templates it has. Whether a row is taken depends on the seed and on the pair it was made from (its own
-    id where there is none), not on its position: suites made from the same pairs keep the same pairs. Where several
-    rows are made from one pair, as in ``consistency``, whole pairs are taken, up to ``limit`` rows or a few more. A
-    suite whose card says ``sample_by``, as ``cues``, is taken in the order of that column instead.
+    A suite with a control is sampled by pairs: ``limit`` pairs are drawn from the control, in the proportions of its
+    labels and strata, with draws that depend on the pair and the seed only, so that all suites of a corpus get the same
+    pairs. Where several rows are made from a pair, every pair gives one before any gives a second, and pairs take turns
+    in which one they give first. Pairs that the suite makes nothing of are replaced by others, in the order of their
+    draws. ``sample_by`` on the card may say otherwise: ``base_id`` keeps the rows of a pair together, up to ``limit``
+    rows or a few more (``consistency``); another column says which rows come first (``cues``).
+
+    Rows of a suite without a control are divided over labels first, then over one stratum column after the other, so
+    that a subcase keeps its share however many templates it has.
     """
     if limit < 1:
         raise AcidtestError(f"--limit is a number of rows from 1 on, not {limit}")
@@ -149,18 +153,51 @@ def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
     if limit >= frame.height:
         control = suite.control
         return suite if control is None or control.card.rows <= limit else _with_rows(suite, frame)
+    if suite.card.sample_by == "base_id":
+        return _with_rows(suite, _sample_whole_pairs(suite, frame, limit, seed))
     if suite.card.sample_by in frame.columns:
         return _with_rows(suite, _sample_by_turns(frame, suite.card.sample_by, limit, seed))
-    if frame["base_id"].drop_nulls().is_duplicated().any():
-        return _with_rows(suite, _sample_whole_pairs(suite, frame, limit, seed))
-    strata = list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in frame.columns)]))
-    sizes = _shuffle(frame.group_by(strata).len("_quota"), strata, Draws(seed, "limit strata")).drop("_turn")
-    quotas = _proportional_quotas(sizes, limit, strata)
+    if suite.control is not None and not frame["base_id"].has_nulls():
+        return _with_rows(suite, _sample_rows_of_pairs(suite, suite.control, limit, seed))
     pair = frame.select(pl.coalesce("base_id", "id")).to_series()
-    keyed = frame.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(pair))))
+    return _with_rows(suite, frame.filter(_in_proportion(frame, _draw_pairs(pair, seed), limit, _strata(suite), seed)))
+
+
+def _draw_pairs(ids: pl.Series, seed: int) -> pl.Series:
+    """A random number for each pair, the same in every suite; pairs with low numbers are taken."""
+    return pl.Series("_draw", Draws(seed, "limit").bits(digests(ids)))
+
+
+def _strata(suite: Suite) -> list[str]:
+    columns = suite.frame.collect_schema().names()
+    return list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in columns)]))
+
+
+def _in_proportion(frame: pl.DataFrame, order: pl.Series, limit: int, strata: list[str], seed: int) -> pl.Series:
+    """Whether each row is one of ``limit`` in the proportions of the strata; of a stratum, those low in ``order``."""
+    keyed = frame.select(strata).with_columns(order.alias("_order"))
+    sizes = _shuffle(keyed.group_by(strata).len("_quota"), strata, Draws(seed, "limit strata")).drop("_turn")
+    quotas = _proportional_quotas(sizes, limit, strata)
     keyed = keyed.join(quotas, on=strata, how="left", nulls_equal=True, maintain_order="left")
-    rank = pl.col("_draw").rank("ordinal").over(strata)
-    return _with_rows(suite, keyed.filter(rank <= pl.col("_quota")).drop("_draw", "_quota"))
+    return keyed.select(pl.col("_order").rank("ordinal").over(strata) <= pl.col("_quota")).to_series()
+
+
+def _sample_rows_of_pairs(suite: Suite, control: Suite, limit: int, seed: int) -> pl.DataFrame:
+    """``limit`` rows: one of every pair of the sample, then one of every other pair, then a second of every pair."""
+    pairs = control.frame.select("id", *_strata(control)).collect()
+    draw = _draw_pairs(pairs["id"], seed)
+    other = ~_in_proportion(pairs, draw, limit, _strata(control), seed)
+    pairs = pairs.with_columns(draw, _other=other).sort("_other", "_draw")
+    places = pairs.select(base_id="id", _place=pl.int_range(pl.len()), _turn=pl.int_range(pl.len()).over("label"))
+    frame = suite.frame.collect()
+    rows = frame.join(places, on="base_id", how="left", maintain_order="left")
+    # Of a pair with k rows, that with the number of the pair's turn (modulo k) comes first.
+    number = pl.col("id").rank("ordinal").cast(pl.Int64) - 1
+    lap = (number - pl.col("_turn")).over("base_id") % pl.len().over("base_id").cast(pl.Int64)
+    order = rows.select(pl.struct(lap.alias("_lap"), "_place").rank("ordinal")).to_series()
+    # Strata of the corpus have been seen to; others, such as the changes of a user's file, have not.
+    strata = [name for name in _strata(suite)[1:] if name not in control.card.strata]
+    return frame.filter(_in_proportion(frame, order, limit, strata, seed) if strata else order <= limit)
 
 
 def _sample_by_turns(frame: pl.DataFrame, turns: str, limit: int, seed: int) -> pl.DataFrame:

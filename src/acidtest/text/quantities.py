@@ -44,12 +44,12 @@ PATTERN = (
 )
 """A number in lower-case words, to be used inside a regular expression. It does not match zero or "a dozen"."""
 
-_SIGN = r"(?P<sign>(?:US)?[$£€¥₹]|Rs\.? ?)"
+_SIGN = r"(?P<sign>(?:US)?[$£€¥₹] ?|Rs\.? ?)"
 _DIGITS = r"(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?"
 _NUMBER = (
     rf"(?<![\w.,:/^~'’$£€¥₹%+=*#–—−-])(?:{_SIGN}?{_DIGITS}|(?P<words>(?i:{PATTERN})))"
     r"(?![\w/:^'’$£€¥₹+=*–—−-])(?!\s*[–—−:×x]\s*\d)(?!\s?/)(?![.,]\d)"
-    r"(?P<after>%| ?percent\b| ?per cent\b| (?:thousand|million|billion|trillion)\b)?"
+    r"(?P<after> ?%| ?percent\b| ?per cent\b| (?:thousand|million|billion|trillion)\b)?"
 )
 _WORD = re.compile(r"[A-Za-z]+(?:[.'’-][A-Za-z]+)*\.?|\d[\d,.:]*|\S")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from acidtest.api import Reading, generate, save
 from acidtest.core.checks import find_problems
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Card, Suite
+from acidtest.io.wordlists import packaged_table
 from acidtest.suites.catalogue import Request
 from acidtest.suites.stress.numerical import numerical
 
@@ -277,3 +279,50 @@ def test_real_corpora_give_sound_suites(shared: Path, file: str) -> None:
     suite = numerical(Request(source=shared / file)).sealed()
     assert suite.card.rows > 100
     assert find_problems(suite) == []
+
+
+def pairs_of(folder: Path, sentences: Sequence[str]) -> list[tuple[str, ...]]:
+    path = folder / "text.txt"
+    path.write_text("\n".join(sentences), encoding="utf-8")
+    return numerical(Request(source=path)).frame.collect().select(PAIR).rows()
+
+
+@pytest.mark.parametrize(
+    "parted",
+    [
+        (
+            "Tim has 350 pounds of cement in 100 , 50 , and 25 pound bags .",
+            "Marcus paid $ 1,264.80 for Ann 's desk .",
+            "Prices in Ohio rose by 15 % .",
+            "Forty-two men did sing in the rain .",
+        ),
+        (
+            "Tim has 350 pounds of cement in 100 , 50 , and 25 pound bags .",
+            "Marcus paid $ 1 , 264 . 80 for Ann ' s desk .",
+            "Prices in Ohio rose by 15 % .",
+            "Forty - two men did sing in the rain .",
+        ),
+        (
+            "Tim has 350 pounds of cement in 100 , 50 , and 25 pound bags .",
+            "Marcus paid $ 1,264.80 for Ann &apos;s desk .",
+            "Prices in Ohio rose by 15 % .",
+            "Forty @-@ two men did sing in the rain .",
+        ),
+    ],
+)
+def test_tokenised_sentences_give_the_pairs_of_plain_ones(tmp_path: Path, parted: Sequence[str]) -> None:
+    plain = (TIM, "Marcus paid $1,264.80 for Ann's desk.", SENTENCES[3].replace(" percent", "%"))
+    pairs = pairs_of(tmp_path, (*plain, "Forty-two men did sing in the rain."))
+    assert len(pairs) == 12
+    assert pairs_of(tmp_path, parted) == pairs
+
+
+@pytest.mark.parametrize("name", ["TreebankWordTokenizer", "NLTKWordTokenizer", "ToktokTokenizer", "TweetTokenizer"])
+def test_the_starter_sentences_give_the_same_pairs_whichever_tokeniser_parted_them(tmp_path: Path, name: str) -> None:
+    tokenize = pytest.importorskip("nltk.tokenize")
+    sentences = [" ".join(text.split()) for text in packaged_table("starter/quantities.tsv")["sentence"]]
+    parted = [" ".join(getattr(tokenize, name)().tokenize(sentence)) for sentence in sentences]
+    assert not set(parted) & set(sentences)
+    pairs = pairs_of(tmp_path, sentences)
+    assert len(pairs) > 700
+    assert pairs_of(tmp_path, parted) == pairs

@@ -148,7 +148,7 @@ def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iter
 def _original_lines(controls: Mapping[str, Mapping[str, Estimate]], by: Mapping[str, str]) -> list[PaperLine]:
     """A line for the largest set of untouched pairs, with a note on suites that are compared with other pairs.
 
-    With ``--limit``, suites with one row per pair still have the same pairs; those with several rows have fewer.
+    With ``--limit`` suites of one corpus have the same pairs, except where they make nothing of some of them.
     """
     known = {suite: {model: one for model, one in pairs.items() if one.known} for suite, pairs in controls.items()}
     known = {suite: pairs for suite, pairs in known.items() if pairs and base_name(suite) != LADDER}

@@ -77,6 +77,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
         arguments={"tagger": tagger_name} | ({"trust_gold": True} if trust_gold else {}),
         columns=_COLUMNS,
         crossings=(("law", "label"),),
+        sample_by="base_id",
         left_out=laws.left_out,
         note=_NOTE,
     )

@@ -87,6 +87,7 @@ def sets(request: Request, *, tagger: str = "auto") -> Suite:
         arguments={"tagger": load_tagger(tagger).name},
         columns=_COLUMNS,
         strata=("change",),
+        sample_by="base_id",
         left_out=making.left_out,
         note=_NOTE,
     )

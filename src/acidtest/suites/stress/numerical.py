@@ -48,8 +48,8 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     """Every premise three times: entailed, contradicted, and the entailed pair flipped, which is neutral.
 
     Premises are sentences with a quantity that can be changed with sure labels; ``-n`` is how many are used.
-    ``entities`` asks them to name a person, place or organisation. ``faithful`` takes every sentence with a whole
-    number and replaces its first digit, as the released script did.
+    ``entities`` asks them to name a person, place or organisation, as the paper asked of AQuA-RAT. ``faithful`` takes
+    every sentence with a whole number (and, of AQuA-RAT, a name) and replaces its first digit, as the script did.
     """
     from acidtest.io.rows import Spool
     from acidtest.text.statements import read_pairs_or_path, statements
@@ -72,7 +72,7 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     chosen: dict[str, Argument] = {"entities": entities, "faithful": faithful, "tagger": corpus.tagger}
     card = Card(
         _NAME,
-        version=2,
+        version=3,
         seed=request.seed,
         arguments={"from": corpus.name} | {name: value for name, value in chosen.items() if value},
         sources=corpus.sources,
