@@ -133,7 +133,13 @@ def _register_categories() -> None:
         make = take_options(partial(lexical, name, names), LexicalOptions)
         make.__doc__ = lexical.__doc__
         register = generator(
-            name, summary=description, rows=rows, source="pairs", citation=CITATION, licence="Apache-2.0"
+            name,
+            summary=description,
+            rows=rows,
+            source="pairs",
+            citation=CITATION,
+            licence="Apache-2.0",
+            needs_gold=False,
         )
         register(make)
 
