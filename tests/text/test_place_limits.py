@@ -74,3 +74,17 @@ def test_nothing_contradicts_what_may_be_true_of_another_too(category: str, text
 def test_a_small_elephant_is_not_a_small_animal() -> None:
     assert limits("animals", "A small elephant is asleep.")["against_kinds"] == "relative adjective"
     assert limits("animals", "A grey elephant is asleep.")["against_kinds"] is None
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "reason"),
+    [
+        ("countries", "Two helicopters landed in eastern Afghanistan.", "part of a place"),
+        ("countries", "Two helicopters landed in Afghanistan.", None),
+        ("nationalities", "He defeated the French number one in three sets.", "one of its kind"),
+        ("nationalities", "He defeated the French player in three sets.", None),
+        ("hypernyms", "The virus reached 40 million people.", "a total"),
+    ],
+)
+def test_no_wider_word_stands_for_a_part_or_for_the_only_one(category: str, text: str, reason: str | None) -> None:
+    assert limits(category, text)["against_kinds"] == reason

@@ -83,9 +83,18 @@ def _reasons_against_others(around: Neighbours, sentences: Sentences, places: pl
 
 
 def _reasons_against_kinds(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    location = places["category"].is_in(["countries", "cities", "us-states"])
+    nationality = places["category"] == "nationalities"
     return {
         # A small elephant is not a small animal.
         "relative adjective": around.is_noun & _is_after(around, "relative"),
+        # Eastern Afghanistan is not in eastern Asia.
+        "part of a place": location & _is_after(around, "direction"),
+        # The French number one need not be the European one.
+        "one of its kind": nationality & around.word(1).is_in(place_words("unique").implode()),
+        # Of 40 million people that there are, 40 million cannot be women.
+        "a total": around.word(-1).is_in(["hundred", "thousand", "million", "billion", "trillion"]),
+        "no single event": (places["category"] == "times-of-day") & _has_word(sentences, places, "frequency"),
         "said of what is there": _is_in_subject_of_state(around, sentences, places),
     }
 
@@ -116,6 +125,8 @@ def _reasons_against_opposites(around: Neighbours, sentences: Sentences, places:
     """Reasons why the same may be true of another thing, too."""
     return {
         "not the only one": _follows(around, "focus"),
+        # What the British have not revealed the Australians may not have revealed, either.
+        "denied": _has_word(sentences, places, "denial"),
         "no single event": _is_custom(around, sentences, places)
         | _is_state(around, sentences, places)
         | _has_word(sentences, places, "frequency"),

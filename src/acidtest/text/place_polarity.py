@@ -21,7 +21,6 @@ _MODIFIERS = ("JJ", "JJR", "JJS", "CD", "VBN", "VBG", "RB", *NOUNS)
 _PRESUPPOSING = r"(?i)\b(?:since|when|whenever|until|till|before|once)\b[^.;!?]*$"
 """What begins a clause that may tell of another event: *since communism closed shop in Russia*."""
 _DENIED = r"(?i)(?:\b(?:not|never|nobody|nothing|none|neither|nor|no|without|cannot)\b|n['’]t\b)[^.;!?]*$"
-_LITTLE_ONE = r"(?i)\blittle (?:\w+ )?(?:boy|girl|kid|child|dog|toddler|baby|man|woman|lady|bird|cat|brother|sister)"
 _VERBS = ("base", "third", "gerund", "past", "participle")
 _ASKING = r"^[^.!?;]*\?"
 _OPEN_QUOTE = r"(?:^|[\s(])['‘`][^'’]*$"
@@ -41,9 +40,6 @@ def polarities(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     whole = sentences.texts.gather(places["text"])
     starts, ends = sentences.frame["start"], sentences.frame["end"]
     before, after = whole.str.slice(0, starts.gather(places["first"])), whole.str.slice(ends.gather(places["last"]))
-    # "Little" in "a little girl" is no quantifier.
-    small = (context["by"] == "little") & whole.str.contains(_LITTLE_ONE)
-    context = context.with_columns(polarity=pl.when(small).then(pl.lit("up")).otherwise("polarity"))
     downward = _is_plainly_downward(sentences, places, context)
     doubtful = (context["polarity"] == "down") & ~downward
     doubtful |= (context["polarity"] == "up") & _may_be_turned(sentences, places)

@@ -11,6 +11,7 @@ from functools import cache
 
 from acidtest.text.dependencies import SUBJECTS, DependencyTree
 from acidtest.text.operators import Quantifier, governor_effect, operators, quantifiers
+from acidtest.text.wordnet import noun_kind
 
 _DEFINITE = frozenset({"the", "this", "that", "these", "those"})
 _WITH_NUMBER = frozenset(
@@ -83,8 +84,8 @@ def _is_quantifier(tree: DependencyTree, first: int, size: int, place: int) -> b
     if "than" in tree.words[first : first + size]:
         return after == "CD" or tree.words[first + size : first + size + 1] in (["a"], ["half"], ["one"])
     if "little" in tree.words[first : first + size]:
-        # "A little dog", "little dogs" are small; "little food" is not much.
-        counted = tree.tags[place] == "NNS" or before == "a" or after in ("JJ", "NNP")
+        # "A little dog", "little dogs" and "little boy" are small; "little food" is not much.
+        counted = tree.tags[place] == "NNS" or before == "a" or after in ("JJ", "NNP") or _is_being(tree.words[place])
         return not counted and not (first and tree.tags[first - 1] in ("DT", "PRP$", "JJ", "POS"))
     if word in _AFTER_DETERMINER and size == 1:
         if before in ("the", "a", "his", "her", "their", "my", "our", "its", "your"):
@@ -96,6 +97,11 @@ def _is_quantifier(tree: DependencyTree, first: int, size: int, place: int) -> b
     if word in ("only", "just"):
         return is_focus(tree, first) and (first >= tree.left_edge(place) or tree.heads[first] == place)
     return True
+
+
+def _is_being(noun: str) -> bool:
+    """Whether a noun is the word for a person or an animal."""
+    return noun_kind(noun) in ("person", "animal")
 
 
 def words_are(tree: DependencyTree, first: int, *words: str) -> bool:
