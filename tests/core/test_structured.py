@@ -191,7 +191,7 @@ ELSEWHERE = {
     "core/structured.py": "the door itself",
     "models/encoders/sentence_tokens.py": "what the tokenizers library has just written",
     "evaluate/ray.py": "what a worker of ours has written",
-    "suites/consistency.py": "a cell of a table",
+    "suites/consistency/__init__.py": "a cell of a table",
     "models/replies.py": "an answer of a server, within the bounds of answers",
     "models/servers.py": "an answer of a server, within the bounds of answers",
     "io/columns.py": "a cell of a table",

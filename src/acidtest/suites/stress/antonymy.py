@@ -27,7 +27,7 @@ Caution = Literal["high", "medium", "low"]
 @generator(
     _NAME,
     summary="A sentence and itself with a word turned into its opposite, which contradict each other",
-    rows=329,
+    rows=328,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
