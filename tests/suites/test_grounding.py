@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
 from acidtest.suites.grounding import document_sentences
+from acidtest.workflows.batteries import STANDARD
 
 REGISTERS = ["chat", "encyclopedia", "finance", "medical", "news", "policy"]
 
@@ -101,7 +103,7 @@ def test_claims_of_a_file_are_taken_as_they_are(tmp_path: Path) -> None:
     assert frame["certainty"].to_list() == [None] * 3
     assert suite.card.columns == {"topic": "factor", "document_words": "covariate"}
     assert (suite.card.note, suite.card.citation) == (
-        "Claims about documents of 120 to 600 words in six registers: does the document support them?",
+        "Claims, each with the whole document that supports it, denies it or does not say it",
         "that of the corpus it was made from",
     )
 
@@ -111,6 +113,32 @@ def test_claims_without_labels_are_refused_because_nothing_could_be_scored(tmp_p
     path.write_text('{"document": "Two mills burned.", "claim": "A mill burned."}\n', encoding="utf-8")
     with pytest.raises(AcidtestError, match="is known to be the label"):
         api.generate("grounding/claims", source=path)
+
+
+def test_the_page_counts_the_reasons_as_they_are() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "grounding.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:4] for line in page.splitlines() if re.match(r"\| `\w+`.*\| [\d, ]+ \|$", line)]
+    listed = {name: int(count) for names, _, counts in rows for name, count in zip_counts(names, counts)}
+    counts = generated().filter(pl.col("reason") != "supported").group_by("reason").len()
+    assert listed == dict(counts.iter_rows())
+
+
+def zip_counts(names: str, counts: str) -> list[tuple[str, str]]:
+    return list(zip(re.findall(r"`(\w+)`", names), re.findall(r"\d+", counts), strict=True))
+
+
+def test_calling_every_claim_supported_is_right_on_two_thirds_and_on_no_reason(tmp_path: Path) -> None:
+    finished = api.run("baseline:majority:entailment", ["grounding/claims"], output=tmp_path / "run", page=False)
+    results = finished.results["suites"]["grounding/claims"]
+    assert results["overall"]["value"] == pytest.approx(2 / 3)
+    by_reason = {reason: estimate["value"] for reason, estimate in results["by"]["reason"].items()}
+    assert by_reason.pop("supported") == 1.0
+    assert set(by_reason.values()) == {0.0}
+    assert set(results["by"]["evidence"]) == {"start", "middle", "end"}
+
+
+def test_the_standard_battery_does_without_it() -> None:
+    assert not [name for name in STANDARD if name.startswith("grounding")]
 
 
 def test_the_claims_of_the_first_documents_stay_as_they_are(golden: Callable[[str, str], None]) -> None:

@@ -21,7 +21,7 @@ _NOTE = (
 
 @generator(
     _NAME,
-    summary="Claims about documents of 120 to 600 words in six registers: does the document support them?",
+    summary="Claims, each with the whole document that supports it, denies it or does not say it",
     rows=594,
     source="pairs",
     citation=CITATION,
