@@ -104,6 +104,14 @@ def test_responses_of_ragtruth_are_joined_to_their_documents_and_refusals_left_o
     assert sorted(corpus.suite.card.sources) == ["response.jsonl", "source_info.jsonl"]
 
 
+def test_the_document_about_a_business_is_its_data_also_beside_questions(write) -> None:
+    cafe = {"source_id": "8", "source_info": {"name": "Cafe Elm", "hours": {"Monday": "9:0-17:0"}}, "prompt": "Write"}
+    write("source_info.jsonl", cafe, SOURCES[2])
+    corpus = read_corpus(write("response.jsonl", response(1, "8", "It is closed on Monday.", "Evident Conflict")))
+    data = '{"name": "Cafe Elm", "hours": {"Monday": "9:0-17:0"}}'
+    assert pairs(corpus) == [(data, "It is closed on Monday.", "non-entailment")]
+
+
 def test_a_response_without_its_document_is_named_with_its_line(write) -> None:
     write("source_info.jsonl", *SOURCES[:2])
     path = write("response.jsonl", *RESPONSES)

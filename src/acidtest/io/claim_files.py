@@ -117,6 +117,10 @@ def _source_texts(cell: str | None) -> tuple[str | None, str | None]:
         fields = json.loads(cell or "")
         if isinstance(fields, dict) and isinstance(fields.get("passages"), str):
             return fields["passages"].strip(), fields.get("question")
+        if isinstance(fields, dict) and "passages" in fields:
+            # In a file without plain documents every object has all keys, those of questions too.
+            data = {name: value for name, value in fields.items() if name not in ("question", "passages")}
+            return json.dumps(data, ensure_ascii=False), None
     return cell, None
 
 
