@@ -210,6 +210,9 @@ def snli(**fields: str) -> str:
     return json.dumps(line | fields) + "\n"
 
 
+RAGTRUTH = '{"id": "1", "source_id": "7", "labels": [], "quality": "good", "response": "B."}\n'
+
+
 def of(layout: str, title: str, name: str, content: str | bytes | None, **more: Any) -> Case:
     return Case(f"{layout}: {title}", name, content, layout=layout, **more)
 
@@ -264,6 +267,38 @@ BY_LAYOUT = [
     of("LLM-AggreFact", "a third number", "a.csv", "dataset,doc,claim,label\nx,A.,B.,1\nx,C.,D.,2\n"),
     of("TRUE", "unknown label", "true.csv", ",grounding,generated_text,label\n0,A.,B.,consistent\n"),
     of("TRUE", "empty grounding", "true.csv", ",grounding,generated_text,label\n0,,B.,1\n"),
+    of("AggreFact", "a third number", "aggre_fact_sota.csv", "dataset,origin,doc,summary,label,cut\nx,y,A.,B.,2,val\n"),
+    of("SummaC", "unknown label", "summac_val.jsonl", '{"document": "A.", "claim": "B.", "label": "CORRECT"}\n'),
+    of("FaithBench", "unknown label", "FaithBench.csv", "source,summary,LLM,worst-label\nA.,B.,x,Fine\n"),
+    of(
+        "FaithBench",
+        "binarised, by a script that gives 0 to consistent and to hallucinated summaries",
+        "binarized_samples.jsonl",
+        '{"source": "A.", "summary": "B.", "label": 0}\n',
+    ),
+    of("RAGTruth", "no documents beside it", "response.jsonl", RAGTRUTH),
+    of(
+        "RAGTruth",
+        "the documents alone",
+        "source_info.jsonl",
+        '{"source_id": "7", "source_info": "A.", "prompt": "P"}\n',
+    ),
+    of("HaluEval", "unknown label", "qa_samples.csv", "knowledge,question,answer,hallucination\nA.,Q?,B.,maybe\n"),
+    of(
+        "HaluEval",
+        "an empty summary",
+        "s.jsonl",
+        '{"document": "A.", "right_summary": "B.", "hallucinated_summary": ""}\n',
+    ),
+    of(
+        "HaluEval",
+        "without documents",
+        "general_data.jsonl",
+        '{"user_query": "A", "chatgpt_response": "B.", "hallucination": "no"}\n',
+    ),
+    of("documents and claims", "numbers", "a.csv", "document,claim,label\nA.,B.,1\n"),
+    of("documents and claims", "two documents", "a.csv", "document,context,claim,label\nA.,B.,C.,neutral\n"),
+    of("documents and claims", "two claims", "a.csv", "document,claim,response,label\nA.,B.,C.,neutral\n"),
     of("text pairs", "numbers", "a.csv", "text,text_pair,label\nA.,B.,1\n"),
     of("ConjNLI", "no label, as in its test set", "conj_test.tsv", "\ufeffPremise\tHypothesis\nA or B.\tA.\n"),
     of("ConjNLI", "unknown label", "conj_dev.tsv", "\ufeffPremise\tHypothesis\tLabel\nA or B.\tA.\tnuetral\n"),

@@ -128,9 +128,11 @@ def _describe_unknown(label: str, layout: Layout) -> str:
     # ``expected`` lists the usual spellings already, even those that this layout defines differently.
     known = {spelling: name for spelling, name in layout.labels.items() if spelling not in GOLD_MASKS}
     if _NUMBER.fullmatch(label) and not any(_NUMBER.fullmatch(spelling) for spelling in known):
+        # Files of documents and claims mostly have two classes.
+        example = "0=non-entailment,1=entailment" if layout.general else "0=entailment,1=neutral,2=contradiction"
         return (
             f"label {label} is a number, and what numbers mean differs from file to file; "
-            f"say it with --label-map, for example --label-map 0=entailment,1=neutral,2=contradiction"
+            f"say it with --label-map, for example --label-map {example}"
         )
     expected = "entailment, neutral, contradiction or non-entailment"
     meanings = {spelling: "no gold" if name == NO_GOLD_NAME else name for spelling, name in known.items()}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import polars as pl
 
@@ -19,6 +20,8 @@ ROLES = ("premise", "hypothesis", "label")
 """The columns that every file of pairs must have."""
 
 GIVEN = "columns given"
+
+_DOUBTFUL = "source"
 
 _UNNAMED = re.compile(r"column_[1-9]\d*")
 
@@ -49,6 +52,8 @@ class Layout:
     """Whether quotes enclose cells when it is tab-separated; None: as the file shows."""
     note: str = ""
     """A warning for its users."""
+    general: bool = False
+    """Whether its columns are common words, so that it is tried only where no other layout fits."""
 
     @property
     def is_two_way(self) -> bool:
@@ -62,11 +67,14 @@ class Layout:
 
 
 def _read_layouts() -> tuple[Layout, ...]:
-    """The layouts of ``data/layouts.tsv``; its column ``why`` is a comment."""
+    """The layouts of ``data/layouts.tsv``; its column ``why`` is a comment.
+
+    A row with several names for a column, such as ``document|doc``, stands for a general layout of each combination.
+    """
     quoted = {"": None, "yes": True, "no": False}
     return tuple(
         Layout(
-            *(row["name"], row["premise"], row["hypothesis"], row["label"]),
+            *(row["name"], premise, hypothesis, row["label"]),
             labels=dict(pair.split("=") for pair in row["labels"].split(",") if pair),
             also=tuple(filter(None, row["also"].split(","))),
             named=row["named"],
@@ -74,8 +82,10 @@ def _read_layouts() -> tuple[Layout, ...]:
             header=row["header"] != "no",
             quoted=quoted[row["quoted"]],
             note=row["note"],
+            general="|" in row["premise"],
         )
         for row in packaged_table("layouts.tsv").iter_rows(named=True)
+        for premise, hypothesis in product(row["premise"].split("|"), row["hypothesis"].split("|"))
     )
 
 
@@ -93,7 +103,10 @@ def detect_layout(table: FileTable, columns: Mapping[str, str], *, unlabelled: b
         return Layout(GIVEN, given["premise"], given["hypothesis"], given["label"])
     # If the user names columns, layouts without a header, which have three columns, do not apply.
     known = [layout for layout in LAYOUTS if layout.header == (table.header or bool(columns))]
-    fitting = [fitted for layout in known if (fitted := _fit(layout, table, given))]
+    special, general = ([layout for layout in known if layout.general == is_general] for is_general in (False, True))
+    fitting = [fitted for layout in special if (fitted := _fit(layout, table, given))]
+    if not fitting:
+        fitting = _choose_general(table, [fitted for layout in general if (fitted := _fit(layout, table, given))])
     if not fitting and unlabelled and (bare := _fit_texts(known, table, given)):
         return bare
     if not fitting:
@@ -178,16 +191,36 @@ def _fit(layout: Layout, table: FileTable, given: Mapping[str, str]) -> Layout |
     return replace(layout, premise=columns["premise"], hypothesis=columns["hypothesis"], label=columns["label"])
 
 
-def _fit_texts(layouts: Iterable[Layout], table: FileTable, given: Mapping[str, str]) -> Layout | None:
+def _fit_texts(layouts: Sequence[Layout], table: FileTable, given: Mapping[str, str]) -> Layout | None:
     """A layout without labels, if the table has the premise and the hypothesis of some layout, or the user's."""
+    general = list[Layout]()
+    common = {(layout.premise, layout.hypothesis) for layout in layouts if layout.general}
     for layout in layouts:
+        # Without the label by which it is recognised, such as ``hallucination``, a layout of common names is general.
+        is_common = (layout.premise, layout.hypothesis) in common
+        if is_common and not layout.general and (layout.is_marked or layout.label != "label"):
+            continue
         premise, hypothesis = (
             [given[role]] if role in given else _matching(table.columns, getattr(layout, role))
             for role in ("premise", "hypothesis")
         )
         if len(premise) == 1 and len(hypothesis) == 1 and not _matching(table.columns, layout.label):
-            return Layout("pairs without labels", premise[0], hypothesis[0], "")
-    return None
+            bare = Layout("pairs without labels", premise[0], hypothesis[0], "")
+            if not layout.general:
+                return bare
+            general.append(bare)
+    return next(iter(_choose_general(table, general)), None)
+
+
+def _choose_general(table: FileTable, fitting: list[Layout]) -> list[Layout]:
+    """The general layouts without doubtful ones; raises where two columns could each be the document or the claim."""
+    # A column called source often says where a document comes from, so it is the document only if nothing else is.
+    chosen = [layout for layout in fitting if layout.premise.lower() != _DOUBTFUL] or fitting
+    for role in ("premise", "hypothesis"):
+        matching = list(dict.fromkeys(getattr(layout, role) for layout in chosen))
+        if len(matching) > 1:
+            raise _ambiguous(table, role, matching)
+    return chosen
 
 
 def _has_mark(layout: Layout, table: FileTable) -> bool:

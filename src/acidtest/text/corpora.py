@@ -25,6 +25,7 @@ from acidtest.core.suite import (
     plain_name,
     source_digests,
 )
+from acidtest.io.claim_files import claim_table
 from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_meanings, gold_names, row_error
 from acidtest.io.corpus_files import fracas_table, is_parallel, is_xml, parallel_table, part_table
 from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header
@@ -172,7 +173,8 @@ def _table(path: Path, columns: Mapping[str, str]) -> FileTable:
             "s1.*, s2.* and labels.*"
         )
         raise FileError(path, problem)
-    return read_table(path, header=lambda cells: is_header(cells, columns))
+    table = read_table(path, header=lambda cells: is_header(cells, columns))
+    return table if columns else claim_table(table)
 
 
 def _is_opaque(dtype: object) -> bool:

@@ -1,0 +1,132 @@
+"""Turns published files of documents and claims that are not one pair a row into tables that are.
+
+RAGTruth (github.com/ParticleMedia/RAGTruth) has the responses of language models in ``response.jsonl`` and what they
+were given in ``source_info.jsonl``. HaluEval (github.com/RUCAIBox/HaluEval) has a right and a hallucinated text in
+every row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import polars as pl
+
+from acidtest.core.errors import FileError
+from acidtest.io.rows import memory_rows
+from acidtest.io.tables import FileTable, Origin, flatten, read_table
+
+_RESPONSES = ("source_id", "labels", "quality", "response")
+_SOURCES = ("source_id", "source_info", "prompt")
+_SOURCE_FILE = "source_info"
+
+HALLUCINATED = "hallucinated"
+"""The column of RAGTruth's table that says whether annotators marked any words of a response."""
+
+
+@dataclass(frozen=True)
+class _TwoTexts:
+    """The columns of a file of HaluEval, and what they are called with one text a row."""
+
+    document: str
+    right: str
+    hallucinated: str
+    text: str
+
+
+_HALUEVAL = (
+    _TwoTexts("document", "right_summary", "hallucinated_summary", "summary"),
+    _TwoTexts("knowledge", "right_answer", "hallucinated_answer", "answer"),
+    _TwoTexts("knowledge", "right_response", "hallucinated_response", "response"),
+)
+
+
+def claim_table(table: FileTable) -> FileTable:
+    """The table with one document and claim a row, if it is one of RAGTruth or HaluEval; any other as it is."""
+    names = table.columns
+    for columns in _HALUEVAL:
+        if {columns.document, columns.right, columns.hallucinated} <= {*names} and columns.text not in names:
+            return _stack_texts(table, columns)
+    if {*_RESPONSES} <= {*names} and "source_info" not in names:
+        return _join_sources(table)
+    if {*_SOURCES} <= {*names} and "response" not in names:
+        raise FileError(table.path, "holds what RAGTruth's models were given; give the file of their responses instead")
+    return table
+
+
+def _stack_texts(table: FileTable, columns: _TwoTexts) -> FileTable:
+    """A row for the right text of each row and one for the hallucinated text, one after the other."""
+    texts = pl.concat_list(columns.right, columns.hallucinated).alias(columns.text)
+    answers = pl.lit(["no", "yes"]).alias("hallucination")
+    frame = table.frame.with_columns(texts, answers).explode(columns.text, "hallucination")
+    rows = memory_rows(frame.drop(columns.right, columns.hallucinated))
+    return replace(table, rows=rows, line=_halved(table.line))
+
+
+def _halved(line: Callable[[int], int | None]) -> Callable[[int], int | None]:
+    return lambda row: line(row // 2)
+
+
+def _join_sources(table: FileTable) -> FileTable:
+    """RAGTruth's responses, each with its document and whether any of its words were marked as hallucinated.
+
+    A response that refuses or breaks off has no gold (its authors train and test on those of good quality only), since
+    a refusal claims nothing and nobody marks words in it.
+    """
+    ending = table.path.name.removeprefix(table.path.name.split(".")[0])
+    path = table.path.with_name(f"{_SOURCE_FILE}{ending}")
+    if not path.is_file():
+        problem = f"holds RAGTruth's responses without their documents; put {path.name} into the same folder"
+        raise FileError(table.path, problem)
+    sources = read_table(path)
+    missing = [name for name in ("source_id", "source_info") if name not in sources.columns]
+    if missing:
+        raise FileError(path, f"has no column {missing[0]!r}; copy RAGTruth's file again")
+    documents = flatten(sources.frame).with_columns(pl.col("source_id").cast(pl.String)).unique("source_id")
+    texts = [_source_texts(cell) for cell in documents["source_info"].cast(pl.String)]
+    documents = documents.drop("prompt", strict=False).with_columns(
+        source_info=pl.Series([document for document, _ in texts], dtype=pl.String),
+        question=pl.Series([question for _, question in texts], dtype=pl.String),
+    )
+    responses = table.frame.with_columns(pl.col("source_id").cast(pl.String))
+    frame = responses.join(documents, on="source_id", how="left", maintain_order="left")
+    unknown = frame["source_info"].is_null()
+    if unknown.any():
+        row = unknown.arg_max() or 0
+        problem = f"source_id {frame['source_id'][row]!r} is not in {path.name}; copy both files again"
+        raise FileError(table.path, problem, table.line(row))
+    spans = pl.col("labels").list.len() if isinstance(frame.schema["labels"], pl.List) else pl.lit(0)
+    verdict = pl.when(pl.col("quality") != "good").then(pl.lit("-")).when(spans > 0).then(pl.lit("yes"))
+    frame = frame.with_columns(verdict.otherwise(pl.lit("no")).alias(HALLUCINATED), _span_kinds(frame))
+    fingerprint = blake2b(f"{table.fingerprint}{sources.fingerprint}".encode(), digest_size=8).hexdigest()
+    origins = {"response": Origin(table.path, table.fingerprint), "source_info": Origin(path, sources.fingerprint)}
+    rows = memory_rows(frame.drop("labels"))
+    return replace(table, rows=rows, fingerprint=fingerprint, origins=origins, name="ragtruth")
+
+
+def _source_texts(cell: str | None) -> tuple[str | None, str | None]:
+    """The document in a cell of ``source_info``, and the question it should answer.
+
+    For questions the cell is an object with passages, for descriptions of a business one with its data, which stays as
+    it is; else it is the document itself.
+    """
+    with suppress(ValueError, TypeError):
+        fields = json.loads(cell or "")
+        if isinstance(fields, dict) and isinstance(fields.get("passages"), str):
+            return fields["passages"].strip(), fields.get("question")
+        if isinstance(fields, dict) and "passages" in fields:
+            # In a file without plain documents every object has all keys, those of questions too.
+            data = {name: value for name, value in fields.items() if name not in ("question", "passages")}
+            return json.dumps(data, ensure_ascii=False), None
+    return cell, None
+
+
+def _span_kinds(frame: pl.DataFrame) -> pl.Expr:
+    """The kinds of hallucination marked in each response, joined by bars; null where there is none."""
+    if not isinstance(frame.schema["labels"], pl.List) or frame.schema["labels"].inner == pl.Null:
+        return pl.lit(None, dtype=pl.String).alias("hallucinations")
+    kinds = pl.col("labels").list.eval(pl.element().struct.field("label_type")).list.unique().list.sort()
+    return pl.when(kinds.list.len() > 0).then(kinds.list.join("|")).alias("hallucinations")

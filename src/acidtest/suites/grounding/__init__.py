@@ -1,0 +1,74 @@
+"""Suites about documents and claims: is a claim supported by a document? The starter corpus of both is read here.
+
+``data/grounding/documents.tsv`` has a sentence a row, ``claims.tsv`` a claim a row with the numbers of the sentences
+that decide it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import polars as pl
+
+from acidtest.core.suite import COLUMNS, Card, Kind, Suite, complete_columns
+
+STARTER = "grounding-starter"
+CITATION = "acidtest grounding corpus"
+
+_COLUMNS: dict[str, Kind] = {
+    "register": "factor",
+    "world": "factor",
+    "reason": "factor",
+    "evidence": "factor",
+    "document": "text",
+    "evidence_sentences": "text",
+    "original": "text",
+}
+
+_THIRDS = {0: "start", 1: "middle", 2: "end"}
+
+
+@cache
+def document_sentences() -> pl.DataFrame:
+    """The sentences of the starter documents, numbered from 1, with ``register`` and ``world``.
+
+    ``begin`` and ``end`` are the shares of the document's words before the sentence and up to its end.
+    """
+    from acidtest.io.wordlists import packaged_table
+
+    sentences = packaged_table("grounding/documents.tsv").with_columns(pl.col("number").cast(pl.Int64))
+    words = pl.col("sentence").str.split(" ").list.len()
+    end = words.cum_sum().over("document")
+    total = words.sum().over("document")
+    return sentences.with_columns(begin=(end - words) / total, end=end / total)
+
+
+@cache
+def starter_claims() -> Suite:
+    """The claims of the starter corpus as hypotheses, each with its whole document as the premise."""
+    from acidtest.io.wordlists import packaged_table
+
+    documents = document_sentences().group_by("document", "register", "world", maintain_order=True)
+    texts = documents.agg(premise=pl.col("sentence").str.join(" "))
+    claims = packaged_table("grounding/claims.tsv").rename({"claim": "hypothesis", "evidence": "evidence_sentences"})
+    number = pl.int_range(1, pl.len() + 1).over("document").cast(pl.String)
+    claims = claims.with_columns(
+        evidence=_evidence_places(claims), source_id=pl.concat_str("document", number, separator="/")
+    )
+    frame = claims.join(texts, on="document", how="left", maintain_order="left").with_columns(
+        pl.col("evidence_sentences", "original").replace("", None),
+        certainty=pl.lit("human"),
+        group=pl.col("document"),
+    )
+    rows = complete_columns(frame, STARTER).select(*COLUMNS, *_COLUMNS)
+    card = Card(STARTER, licence="Apache-2.0", citation=CITATION, columns=_COLUMNS, strata=("register",))
+    return Suite(rows.lazy(), card).sealed()
+
+
+def _evidence_places(claims: pl.DataFrame) -> pl.Series:
+    """The third of the document in which the middle of the last evidence sentence lies; null without evidence."""
+    last = pl.col("evidence_sentences").str.split(" ").list.last().cast(pl.Int64, strict=False)
+    rows = claims.select("document", number=last)
+    rows = rows.join(document_sentences(), on=["document", "number"], how="left", maintain_order="left")
+    third = (1.5 * (pl.col("begin") + pl.col("end"))).floor()
+    return rows.select(evidence=third.replace_strict(_THIRDS, return_dtype=pl.String))["evidence"]

@@ -1,0 +1,51 @@
+"""Suite ``grounding/claims``: claims, untouched, each with the document that should support it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from acidtest.core.suite import Kind, Suite
+from acidtest.suites.catalogue import Request, generator
+from acidtest.suites.corpus import CORPUS_LICENCE, source_pairs
+from acidtest.suites.grounding import CITATION, STARTER, starter_claims
+
+_NAME = "grounding/claims"
+_COLUMNS: dict[str, Kind] = {"document_words": "covariate"}
+_NOTE = (
+    "Two thirds of the claims are supported, so a model that calls every claim supported is right on 66.7 %: look at "
+    "each gold apart. Every reason but supported names the way in which a claim is not supported."
+)
+
+
+@generator(
+    _NAME,
+    summary="Claims, each with the whole document that supports it, denies it or does not say it",
+    rows=594,
+    source="pairs",
+    citation=CITATION,
+    licence="Apache-2.0",
+)
+def claims(request: Request) -> Suite:
+    """The premise is a document and the hypothesis a claim about it; the claims of a document are a group.
+
+    Without --from, the claims of the starter corpus: ``register`` is the kind of document, ``reason`` why a claim is
+    not supported, ``evidence`` the third of the document (start, middle, end) in which the last sentence lies that is
+    needed to decide it, ``world`` whether the document is about the world and not invented. ``document_words`` counts
+    the words of the document, also for pairs of a file.
+    """
+    pairs = source_pairs(request, columns=_COLUMNS, default=starter_claims)
+    words = pl.col("premise").str.count_matches(r"\S+").cast(pl.Float64)
+    card = replace(
+        pairs.card,
+        name=_NAME,
+        version=1,
+        seed=request.seed if request.n is not None else None,
+        arguments={"from": pairs.name},
+        citation=pairs.card.citation or CORPUS_LICENCE,
+        licence=pairs.card.licence or CORPUS_LICENCE,
+        columns={**pairs.card.columns, **_COLUMNS},
+        note=_NOTE if pairs.name == STARTER else "",
+    )
+    return replace(pairs, frame=pairs.frame.with_columns(document_words=words), card=card, control=None)

@@ -1,0 +1,175 @@
+"""Published files of documents and claims: what tells them, and what becomes of their rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acidtest.core.errors import FileError
+from acidtest.text.corpora import Corpus, read_corpus
+
+LAKE = "The lake froze in January. Two boats sank."
+MILL = "The mill closed in 1931."
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write rows as JSON lines."""
+
+    def write_rows(name: str, *rows: dict[str, Any]) -> Path:
+        path = tmp_path / name
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8", newline="\n")
+        return path
+
+    return write_rows
+
+
+def pairs(corpus: Corpus) -> list[tuple[Any, ...]]:
+    return corpus.suite.frame.select("premise", "hypothesis", "label").collect().rows()
+
+
+@pytest.mark.parametrize(
+    ("layout", "name", "texts", "also"),
+    [
+        ("AggreFact", "pairs.jsonl", ("doc", "summary"), {"dataset": "FRANK", "origin": "xsum", "cut": "val"}),
+        ("AggreFact", "aggre_fact_sota.jsonl", ("doc", "summary"), {}),
+        ("SummaC", "pairs.jsonl", ("document", "claim"), {"dataset": "x", "origin": "y", "annotations": [1, 0]}),
+        ("SummaC", "summac_val.jsonl", ("document", "claim"), {}),
+    ],
+)
+def test_numbers_are_labels_where_other_columns_or_the_name_tell_the_set(write, layout, name, texts, also) -> None:
+    document, claim = texts
+    rows = [{document: MILL, claim: "A mill closed.", "label": 1}, {document: MILL, claim: "It burned.", "label": 0}]
+    corpus = read_corpus(write(name, *(row | also for row in rows)))
+    assert corpus.layout == layout
+    assert pairs(corpus) == [(MILL, "A mill closed.", "entailment"), (MILL, "It burned.", "non-entailment")]
+
+
+@pytest.mark.parametrize("texts", [("doc", "summary"), ("document", "claim"), ("context", "response")])
+def test_numbers_are_refused_in_files_that_nothing_tells(write, texts) -> None:
+    document, claim = texts
+    with pytest.raises(FileError, match="label 1 is a number, and what numbers mean differs from file to file"):
+        read_corpus(write("pairs.jsonl", {document: MILL, claim: "A mill closed.", "label": 1}))
+
+
+def test_the_worst_label_of_faithbench_is_read_as_its_authors_do(write, caplog) -> None:
+    names = ["Consistent", "Benign", "Questionable", "Unwanted"]
+    rows = [{"source": MILL, "summary": f"{name}.", "worst-label": name, "best-label": "Benign"} for name in names]
+    corpus = read_corpus(write("FaithBench.jsonl", *rows))
+    golds = [label for _, _, label in pairs(corpus)]
+    assert golds == ["entailment", "entailment", "non-entailment", "non-entailment"]
+    assert "a benign hallucination counts as supported" in caplog.text
+
+
+def response(number: int, source: str, text: str, *spans: str, quality: str = "good") -> dict[str, Any]:
+    labels = [{"start": 0, "end": 3, "text": "The", "label_type": kind} for kind in spans]
+    return {"id": str(number), "source_id": source, "labels": labels, "quality": quality, "response": text}
+
+
+RESPONSES = (
+    response(1, "7", "The lake froze."),
+    response(2, "8", "The mill burned in 1931.", "Evident Conflict", "Subtle Baseless Info"),
+    response(3, "9", "Unable to answer.", quality="incorrect_refusal"),
+    response(4, "9", "Soak the beans.", "Evident Baseless Info"),
+)
+BEANS = {"question": "how to cook beans", "passages": "passage 1:Boil the beans.\n\n"}
+SOURCES = (
+    {"source_id": "7", "task_type": "Summary", "source": "x", "source_info": LAKE, "prompt": "Summarise"},
+    {"source_id": "8", "task_type": "Summary", "source": "x", "source_info": MILL, "prompt": "Summarise"},
+    {"source_id": "9", "task_type": "QA", "source": "y", "source_info": BEANS, "prompt": "Answer"},
+)
+
+
+def test_responses_of_ragtruth_are_joined_to_their_documents_and_refusals_left_out(write) -> None:
+    write("source_info.jsonl", *SOURCES)
+    corpus = read_corpus(write("response.jsonl", *RESPONSES))
+    assert (corpus.layout, corpus.suite.name, corpus.rows_read, corpus.dropped) == ("RAGTruth", "ragtruth", 4, 1)
+    assert pairs(corpus) == [
+        (LAKE, "The lake froze.", "entailment"),
+        (MILL, "The mill burned in 1931.", "non-entailment"),
+        ("passage 1:Boil the beans.", "Soak the beans.", "non-entailment"),
+    ]
+    frame = corpus.suite.frame.collect()
+    assert frame["source_id"].to_list() == ["1", "2", "4"]
+    assert frame["question"].to_list() == [None, None, "how to cook beans"]
+    assert frame["hallucinations"].to_list() == [
+        None,
+        '["Evident Conflict", "Subtle Baseless Info"]',
+        '["Evident Baseless Info"]',
+    ]
+    assert sorted(corpus.suite.card.sources) == ["response.jsonl", "source_info.jsonl"]
+
+
+def test_the_document_about_a_business_is_its_data_also_beside_questions(write) -> None:
+    cafe = {"source_id": "8", "source_info": {"name": "Cafe Elm", "hours": {"Monday": "9:0-17:0"}}, "prompt": "Write"}
+    write("source_info.jsonl", cafe, SOURCES[2])
+    corpus = read_corpus(write("response.jsonl", response(1, "8", "It is closed on Monday.", "Evident Conflict")))
+    data = '{"name": "Cafe Elm", "hours": {"Monday": "9:0-17:0"}}'
+    assert pairs(corpus) == [(data, "It is closed on Monday.", "non-entailment")]
+
+
+def test_a_response_without_its_document_is_named_with_its_line(write) -> None:
+    write("source_info.jsonl", *SOURCES[:2])
+    path = write("response.jsonl", *RESPONSES)
+    with pytest.raises(FileError, match=r"response\.jsonl:3: source_id '9' is not in source_info\.jsonl"):
+        read_corpus(path)
+
+
+@pytest.mark.parametrize(
+    ("document", "text", "rest"),
+    [
+        ("document", "summary", {}),
+        ("knowledge", "answer", {"question": "When?"}),
+        ("knowledge", "response", {"dialogue_history": "[Human]: When?"}),
+    ],
+)
+def test_each_row_of_halueval_gives_a_supported_and_a_hallucinated_text(write, document, text, rest) -> None:
+    rows = [
+        {document: LAKE, **rest, f"right_{text}": "It froze.", f"hallucinated_{text}": "It thawed."},
+        {document: MILL, **rest, f"right_{text}": "It closed.", f"hallucinated_{text}": "It opened."},
+    ]
+    corpus = read_corpus(write("data.json", *rows))
+    assert corpus.layout == "HaluEval"
+    assert pairs(corpus) == [
+        (LAKE, "It froze.", "entailment"),
+        (LAKE, "It thawed.", "non-entailment"),
+        (MILL, "It closed.", "entailment"),
+        (MILL, "It opened.", "non-entailment"),
+    ]
+    assert corpus.suite.frame.collect()["group"].n_unique() == 2
+
+
+def test_columns_that_the_user_names_are_read_as_they_are(write) -> None:
+    row = {"document": LAKE, "right_summary": "It froze.", "hallucinated_summary": "It thawed.", "verdict": "e"}
+    columns = {"premise": "document", "hypothesis": "right_summary", "label": "verdict"}
+    assert pairs(read_corpus(write("data.jsonl", row), columns=columns)) == [(LAKE, "It froze.", "entailment")]
+
+
+def test_a_source_is_where_a_document_comes_from_if_another_column_holds_it(write) -> None:
+    row = {"document": MILL, "source": "gazette", "claim": "A mill closed.", "label": "entailment"}
+    assert pairs(read_corpus(write("a.jsonl", row))) == [(MILL, "A mill closed.", "entailment")]
+    del row["document"]
+    assert pairs(read_corpus(write("b.jsonl", row))) == [("gazette", "A mill closed.", "entailment")]
+
+
+def test_usual_pairs_may_have_columns_called_source_and_summary(write) -> None:
+    row = {"premise": MILL, "hypothesis": "A mill closed.", "label": "e", "source": "gazette", "summary": "x"}
+    corpus = read_corpus(write("a.jsonl", row))
+    assert (corpus.layout, pairs(corpus)) == ("Hugging Face", [(MILL, "A mill closed.", "entailment")])
+
+
+@pytest.mark.parametrize("texts", [("document", "claim"), ("source", "response"), ("doc", "summary")])
+def test_documents_and_claims_need_no_labels_where_none_are_asked_for(write, texts) -> None:
+    document, claim = texts
+    corpus = read_corpus(write("a.jsonl", {document: MILL, claim: "A mill closed."}), unlabelled=True)
+    assert (corpus.layout, pairs(corpus)) == ("pairs without labels", [(MILL, "A mill closed.", "any")])
+
+
+def test_two_possible_claims_are_refused_without_labels_too(write) -> None:
+    path = write("a.jsonl", {"document": MILL, "response": "It closed.", "summary": "It closed in 1931."})
+    with pytest.raises(FileError, match="the columns response and summary could each be the hypothesis; say which"):
+        read_corpus(path, unlabelled=True)
