@@ -79,6 +79,7 @@ VALUES: dict[str, list[Options]] = {
     "bigrams": [{"bigrams": "train.tsv", "least": 1}, {"bigrams": "train.tsv", "least": 2}],
     "by": [{"by": "label"}],
     "categories": [{"categories": "lexical,negation"}],
+    "caution": [{"caution": "high"}, {"caution": "low"}],
     "cosine": [{"embeddings": "vectors.txt", "cosine": 0.9}],
     "each": [{"each": 2}],
     "edit": [{"edit": "adjacent"}, {"edit": "keyboard"}],

@@ -88,10 +88,10 @@ def _reasons_against_kinds(around: Neighbours, sentences: Sentences, places: pl.
     return {
         # A small elephant is not a small animal.
         "relative adjective": around.is_noun & _is_after(around, "relative"),
-        # Eastern Afghanistan is not in eastern Asia.
-        "part of a place": location & _is_after(around, "direction"),
-        # The French number one need not be the European one.
-        "one of its kind": nationality & around.word(1).is_in(place_words("unique").implode()),
+        # Eastern Afghanistan is not in eastern Asia, nor is ancient Egypt in ancient Africa.
+        "part of a place": location & (_is_after(around, "direction") | (around.tag(-1) == "JJ")),
+        # The French number one need not be the European one, but a French player is a European one.
+        "one of its kind": nationality & ~(around.word(-1).is_in(["a", "an"]) | (around.tag(-1) == "CD")),
         # Of 40 million people that there are, 40 million cannot be women.
         "a total": around.word(-1).is_in(["hundred", "thousand", "million", "billion", "trillion"]),
         "no single event": (places["category"] == "times-of-day") & _has_word(sentences, places, "frequency"),
