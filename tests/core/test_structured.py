@@ -194,6 +194,7 @@ ELSEWHERE = {
     "suites/consistency/__init__.py": "a cell of a table",
     "models/replies.py": "an answer of a server, within the bounds of answers",
     "models/servers.py": "an answer of a server, within the bounds of answers",
+    "io/claim_files.py": "a cell of a table",
     "io/columns.py": "a cell of a table",
     "text/statements.py": "the first line of a table",
     "io/embeddings.py": "one word of a file of vectors",

@@ -113,7 +113,7 @@ def _source_texts(cell: str | None) -> tuple[str | None, str | None]:
     For questions the cell is an object with passages, for descriptions of a business one with its data, which stays as
     it is; else it is the document itself.
     """
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, RecursionError):
         fields = json.loads(cell or "")
         if isinstance(fields, dict) and isinstance(fields.get("passages"), str):
             return fields["passages"].strip(), fields.get("question")
