@@ -130,8 +130,8 @@ class AskedSets:
     def triples(self, answers: Answers, before: Answers) -> AnswerTriples:
         """Answers to the rows and to the untouched pairs, matched pair by pair."""
         link = link_answers(answers, taken(self.links, self.pairs.own))
-        own = taken(answers, self.pairs.own)
-        return AnswerTriples(taken(before, self.pairs.control), own, link, self.rows.labels)
+        after = taken(answers, self.pairs.own)
+        return AnswerTriples(taken(before, self.pairs.control), after, link, self.rows.labels)
 
     def rules(self) -> Iterator[tuple[str, str, Rule, Flags]]:
         """Law, change and rule, with the pairs it is about."""
@@ -248,8 +248,8 @@ def _rule_results(checked: SetChecks, by_chance: Sequence[SetChecks]) -> Iterato
         fires, holds = checked.flags(members)
         shares = []
         for check in by_chance:
-            fired, held = check.flags(members)
-            shares.append(float(held.sum() / fired.sum()) if fired.any() else math.nan)
+            fires_then, holds_then = check.flags(members)
+            shares.append(float(holds_then.sum() / fires_then.sum()) if fires_then.any() else math.nan)
         yield RuleResult(
             law=law,
             change=change,

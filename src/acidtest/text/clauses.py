@@ -376,8 +376,7 @@ def refers_to_premise(clause: Clause, premise: str) -> bool:
         return True
     if clause.subject in ("there", "someone"):
         return False
-    words = re.findall(r"[^\W\d_]+", premise.lower())
-    beings = [word for word in words if noun_kind(word) in ("person", "animal", "group")]
+    beings = [w for w in re.findall(r"[^\W\d_]+", premise.lower()) if noun_kind(w) in ("person", "animal", "group")]
     is_alone = len(beings) <= (2 if clause.subject == "joined" else 1)
     return is_alone and _content_words(clause.subject_words) <= set(words_and_lemmas(premise))
 

@@ -12,7 +12,7 @@ from acidtest.io.wordlists import packaged_table
 
 
 @dataclass(frozen=True)
-class Effect:
+class ScopeEffect:
     """What a word does to a part of its sentence: ``polarity`` up, down or none; whether that part is asserted.
 
     ``presupposed`` parts stay asserted and upward when the governor is negated or questioned: *he did not know that*.
@@ -33,25 +33,25 @@ class Quantifier:
 
 
 _DEFAULTS = {
-    "clause": Effect("up", asserted=False),
-    "infinitive": Effect("up", asserted=False),
-    "gerund": Effect("up", asserted=True),
-    "object": Effect("up", asserted=True),
-    "kind": Effect("up", asserted=True),
+    "clause": ScopeEffect("up", asserted=False),
+    "infinitive": ScopeEffect("up", asserted=False),
+    "gerund": ScopeEffect("up", asserted=True),
+    "object": ScopeEffect("up", asserted=True),
+    "kind": ScopeEffect("up", asserted=True),
 }
 """What verbs without a row in the table do."""
 
 
 @cache
-def _table() -> dict[tuple[str, str], Effect]:
+def _table() -> dict[tuple[str, str], ScopeEffect]:
     rows = packaged_table("contexts/governors.tsv").select("governor", "complement", "polarity", "asserted").iter_rows()
     return {
-        (word, complement): Effect(polarity, asserted in ("yes", "always"), asserted == "always")
+        (word, complement): ScopeEffect(polarity, asserted in ("yes", "always"), asserted == "always")
         for word, complement, polarity, asserted in rows
     }
 
 
-def governor_effect(lemma: str, complement: str) -> Effect:
+def governor_effect(lemma: str, complement: str) -> ScopeEffect:
     """The effect of a governor on its complement: ``clause``, ``infinitive``, ``gerund``, ``object`` or ``kind``."""
     return _table().get((lemma, complement), _DEFAULTS[complement])
 
@@ -77,7 +77,7 @@ def quantifiers() -> dict[str, Quantifier]:
 
 
 @cache
-def operators(kind: str) -> dict[str, Effect]:
+def operators(kind: str) -> dict[str, ScopeEffect]:
     """The words of a kind, adverb, adjective, focus, modal, mark, preposition or noun, with what they do."""
     rows = packaged_table("contexts/operators.tsv").filter(kind=kind).select("word", "polarity", "asserted").iter_rows()
-    return {word: Effect(polarity, asserted == "yes") for word, polarity, asserted in rows}
+    return {word: ScopeEffect(polarity, asserted == "yes") for word, polarity, asserted in rows}

@@ -277,11 +277,11 @@ def _is_custom(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -
     pronoun = (tag.shift(1) == "PRP") | ((tag.shift(1) == "RB") & (tag.shift(2) == "PRP"))
     listed = places["category"].is_in(_LOCATIONS)
     bare = places["slot"].is_in(_PLURALS) & ~around.tag(-1).is_in([*DETERMINERS, "JJ"])
-    spoken, told = (
+    by_pronoun, in_present = (
         places["text"].is_in(pl.Series(sentences.text).filter(flags.fill_null(value=False)).unique().implode())
         for flags in (present & pronoun, present)
     )
-    return listed & (spoken | (bare & told & around.governor_word().is_in(["in", "at", "on"])))
+    return listed & (by_pronoun | (bare & in_present & around.governor_word().is_in(["in", "at", "on"])))
 
 
 def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from acidtest.text.chunks import BE, DO, HAVE
 from acidtest.text.dependencies import COMPLEMENTS, SUBJECTS, DependencyTree
-from acidtest.text.operators import Effect, governor_effect, operators
+from acidtest.text.operators import ScopeEffect, governor_effect, operators
 from acidtest.text.quantification import (
     Quantified,
     generic_verb,
@@ -288,7 +288,7 @@ def connective(tree: DependencyTree, node: int) -> str:
     return ""
 
 
-def _longest_around(tree: DependencyTree, place: int, table: Mapping[str, Effect]) -> str:
+def _longest_around(tree: DependencyTree, place: int, table: Mapping[str, ScopeEffect]) -> str:
     """The longest entry of a table that contains the word at a place, else the word: *even if* for *if*."""
     for size in (3, 2):
         for first in range(max(0, place - size + 1), place + 1):
@@ -337,9 +337,9 @@ def _cross_complement(tree: DependencyTree, scope: Scope, node: int) -> None:
     infinitive = any(tree.words[child] == "to" for child in tree.related(node, "aux"))
     form = "infinitive" if infinitive else "gerund" if tree.tags[node] == "VBG" and not mark else "clause"
     if any(tree.words[child] == "too" for child in tree.children[head]):
-        effect = Effect(DOWN, asserted=False)
+        effect = ScopeEffect(DOWN, asserted=False)
     elif asks:
-        effect = Effect(NONE, asserted=False)
+        effect = ScopeEffect(NONE, asserted=False)
     else:
         effect = governor_effect(tree.lemma(head), form)
     scope.apply(effect.polarity, tree.words[head], [head])
@@ -354,13 +354,13 @@ def _cross_adverbial(tree: DependencyTree, scope: Scope, node: int) -> None:
     mark = connective(tree, node)
     effect = operators("mark").get(mark)
     if mark == "when" and tree.tags[min([node, *tree.related(node, "aux")])] in ("VBZ", "VBP"):
-        effect = Effect(DOWN, asserted=False)
+        effect = ScopeEffect(DOWN, asserted=False)
     if mark == "before" and _is_modal(tree, node):
         # "Before a guard could see it" says that none did; "before a guard came" is about one that did.
-        effect = Effect(DOWN, asserted=False)
+        effect = ScopeEffect(DOWN, asserted=False)
     if effect is None:
         infinitive = any(tree.words[child] == "to" for child in tree.related(node, "aux"))
-        effect = Effect(UP, asserted=not infinitive)
+        effect = ScopeEffect(UP, asserted=not infinitive)
     scope.apply(effect.polarity, mark, [])
     if not effect.asserted:
         scope.asserted = False
