@@ -187,3 +187,19 @@ def test_n_is_how_many_source_pairs_are_used() -> None:
     assert made.frame.collect()["group"].n_unique() == 2
     with pytest.raises(AcidtestError, match="4 pairs were asked for"):
         suite(n=4)
+
+
+def test_without_trust_a_new_description_is_not_negated_nor_a_distant_contradiction_doubly() -> None:
+    rows = pl.DataFrame(
+        {
+            "premise": ["On the steep hill you will find the zoo.", "The child washes his hands in the kitchen."],
+            "hypothesis": ["The zoo is on a giant hill.", "The child makes faces at his teacher."],
+            "label": ["entailment", "contradiction"],
+            "annotator_labels": ['["entailment", "entailment"]', '["contradiction", "contradiction"]'],
+        }
+    )
+    careful, trusting = suite(rows), suite(rows, trust_gold=True)
+    assert not rows_of("negated entailment", careful)
+    assert len(rows_of("double negation", careful)) == 1
+    assert len(rows_of("negated entailment", trusting)) == 1
+    assert len(rows_of("double negation", trusting)) == 2

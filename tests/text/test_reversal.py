@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.reversal import contradiction_doubts, shared_words
+from acidtest.text.reversal import adds_description, contradiction_doubts, shared_words
 from acidtest.text.sentences import Sentences
 
 
@@ -51,6 +51,7 @@ def test_a_firm_hypothesis_about_the_same_things_contradicts_its_premise_in_turn
         ("The net cost of operations.", "The gross cost.", "subject not definite"),
         ("They had not heard of the misery.", "You are aware of the misery.", "subject not definite"),
         ("There is no dog.", "Someone has a dog.", "subject not definite"),
+        ("The dog saw the cat and ran.", "The cat saw the dog.", "the same words"),
     ],
 )
 def test_a_hypothesis_that_leaves_room_does_not_rule_its_premise_out(
@@ -63,3 +64,17 @@ def test_shared_words_are_counted_in_any_form_and_without_function_words() -> No
     # "dog" and "bark" are shared, "loudly" is not.
     assert shared_words("Two dogs barked at the cat.", "The dog is barking loudly.") == pytest.approx(2 / 3)
     assert shared_words("Two dogs barked.", "It is.") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "adds"),
+    [
+        ("The zoo is on a giant hill.", True),
+        ("The zoo is on a steep hill.", False),
+        ("The zoo is popular.", False),
+    ],
+)
+def test_an_adjective_before_a_noun_may_say_more_than_the_premise(hypothesis: str, adds: bool) -> None:
+    (clause,) = Sentences.of(pl.Series([hypothesis]), "light").clauses()
+    assert not isinstance(clause, str)
+    assert adds_description(clause, "On the slopes of the steep hill you will find the zoo.") is adds

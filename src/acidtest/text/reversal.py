@@ -51,11 +51,21 @@ def contradiction_doubts(
         rules_out_premise(reference, clause, premise)
         for reference, clause, premise in zip(references, clauses, premises, strict=True)
     ]
+    # "The dog saw the cat" and "the cat saw the dog" may both be true.
+    same = [shared_words(premise, hypothesis) == 1 for premise, hypothesis in zip(premises, hypotheses, strict=True)]
+    exchanged = pl.Series(same, dtype=pl.Boolean) & ~(_negated(premises) | _negated(hypotheses))
     other = pl.when("possible").then(pl.lit("modality")).when(~pl.col("firm")).then(pl.lit(_OPEN_SUBJECT))
     frame = pl.DataFrame(
-        {"loose": loosening_doubts(hypotheses), "possible": possible, "firm": pl.Series(firm, dtype=pl.Boolean)}
+        {
+            "loose": loosening_doubts(hypotheses),
+            "possible": possible,
+            "firm": pl.Series(firm, dtype=pl.Boolean),
+            "exchanged": exchanged,
+        }
     )
-    return frame.select(pl.coalesce("loose", other)).to_series().to_list()
+    return (
+        frame.select(pl.coalesce("loose", other.when("exchanged").then(pl.lit("the same words")))).to_series().to_list()
+    )
 
 
 def loosening_doubts(texts: pl.Series) -> pl.Series:
@@ -125,6 +135,13 @@ def rules_out_premise(reference: Reference, clause: Clause | str, premise: str) 
     if reference != "counted":
         return reference == "definite"
     return not isinstance(clause, str) and "not" not in clause.after and refers_to_premise(clause, premise)
+
+
+def adds_description(clause: Clause, premise: str) -> bool:
+    """Whether a clause has an adjective before a noun of its predicate that the premise lacks: *on a giant hill*."""
+    known = set(words_and_lemmas(premise))
+    after = zip(clause.after, clause.after_tags, clause.after_tags[1:], strict=False)
+    return any(tag == "JJ" and then.startswith("NN") and word not in known for word, tag, then in after)
 
 
 def shared_words(premise: str, hypothesis: str) -> float:

@@ -44,7 +44,7 @@ _NOTE = (
 @generator(
     _NAME,
     summary="What follows by logic from a pair and its gold: identity, reversal, conjunction, negation once and twice",
-    rows=2_079,
+    rows=2_048,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
@@ -288,17 +288,21 @@ def _negations(pair: AnalysedPair, *, trust_gold: bool) -> Iterator[LawPair | st
     else:
         is_trusted = trust_gold or pair.agreement != "unknown"
         if pair.label != "contradiction":
-            yield _negation(pair, clause, is_trusted=is_trusted)
-        yield _double_negation(pair, clause, is_trusted=is_trusted)
+            yield _negation(pair, clause, is_trusted=is_trusted, trust_gold=trust_gold)
+        yield _double_negation(pair, clause, is_trusted=is_trusted, trust_gold=trust_gold)
 
 
-def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPair | str:
+def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool, trust_gold: bool) -> LawPair | str:
     from acidtest.text.clauses import negation
+    from acidtest.text.reversal import adds_description
 
     if pair.label == "neutral" and not is_trusted:
         return "negated neutral: gold of one annotator (--trust-gold)"
     if not is_trusted and not pair.is_close:
         return "negated entailment: gold of one annotator (--trust-gold)"
+    if pair.label == "entailment" and not trust_gold and adds_description(clause, pair.premise):
+        # Whether the hill of the premise is a giant one annotators judge differently.
+        return "negated entailment: described otherwise (--trust-gold)"
     negated = negation(clause, pair.premise, focused=pair.label == "neutral")
     if negated is None:
         return "negation: perhaps a name"
@@ -306,11 +310,11 @@ def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPai
     return LawPair(f"negated {pair.label}", pair.premise, negated.text, label, "same-event", negated.form)
 
 
-def _double_negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPair | str:
+def _double_negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool, trust_gold: bool) -> LawPair | str:
     from acidtest.text.clauses import negate_twice
 
-    if pair.label == "contradiction" and not pair.shares_noun:
-        return "double negation: nothing in common"
+    if pair.label == "contradiction" and not (pair.shares_noun and (trust_gold or pair.is_close)):
+        return "double negation: little in common"
     if not is_trusted and (pair.label != "entailment" or not pair.is_close):
         return "double negation: gold of one annotator (--trust-gold)"
     negated = negate_twice(clause)
