@@ -80,7 +80,8 @@ def test_an_edited_model_is_asked_anew(modules: Path) -> None:
     code = (modules / "polite.py").read_text(encoding="utf-8")
     edited = code.replace("[rest, self.sureness, rest]", "[self.sureness, rest, rest]")
     assert edited != code
-    (modules / "polite.py").write_text(edited, encoding="utf-8")
+    # Python takes a module of the same size, changed within the same second, for the one it has compiled.
+    (modules / "polite.py").write_text(f"{edited}\n# edited\n", encoding="utf-8")
     acidtest(modules, "run", "-m", "polite:0.5", "-s", "weather", "-o", "two", **variables)
     results = [json.loads((modules / name / "results.json").read_text(encoding="utf-8")) for name in ("one", "two")]
     assert [result["suites"]["weather"]["overall"]["value"] for result in results] == [1, 0]
