@@ -64,6 +64,16 @@ def test_the_table_of_suites_and_the_texts_of_charts_fit_a_phone(width: int, rep
     assert window.evaluate(outside) == []
 
 
+@pytest.mark.parametrize("width", [480, 640, 660, 700, 780, 900, 1000])
+def test_no_table_is_cut_between_a_phone_and_a_desk(width: int, report: Path, window: Any) -> None:
+    window.set_viewport_size({"width": width, "height": 900})
+    window.goto(report.as_uri())
+    wider = """[...document.querySelectorAll(".scroll")].filter(
+      (part) => part.checkVisibility() && part.scrollWidth > part.clientWidth + 1
+    ).map((part) => part.innerText.slice(0, 80))"""
+    assert window.evaluate(wider) == []
+
+
 def test_a_search_in_the_page_opens_the_folded_section_that_has_the_words(report: Path, window: Any) -> None:
     # A text fragment reveals what it leads to by the same steps as a search with the browser's own dialogue.
     window.goto("about:blank")
