@@ -393,7 +393,6 @@ def _with_expressions(single: pl.DataFrame, words: pl.Series, bases: pl.DataFram
 @cache
 def _two_word_lemmas() -> pl.DataFrame:
     """WordNet's expressions of two words: columns first, last and expression."""
-    lemmas = wordnet().lemma_names
-    lemmas = lemmas.filter(lemmas.str.count_matches("_", literal=True) == 1)
+    lemmas = wordnet().two_word_lemmas
     parts = lemmas.str.split("_")
     return pl.DataFrame({"first": parts.list.first(), "last": parts.list.last(), "expression": lemmas})

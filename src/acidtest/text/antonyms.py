@@ -65,20 +65,13 @@ def are_idioms(words: pl.DataFrame) -> pl.Series:
     """``is_idiom`` of many words: columns before, word and after."""
     is_plain = pl.col("word").is_in(word_list("said of people")) & pl.col("after").is_in(word_list("people"))
     sides = (pl.concat_str(*pair, separator="_") for pair in (("word", "after"), ("before", "word")))
-    idioms = _two_word_lemmas().implode()
+    idioms = wordnet().two_word_lemmas.implode()
     return words.select(pl.any_horizontal(side.is_in(idioms) for side in sides) & ~is_plain).to_series()
 
 
 @cache
-def _two_word_lemmas() -> pl.Series:
-    """Every entry of WordNet that has two words, joined by ``_``."""
-    lemmas = wordnet().lemma_names
-    return lemmas.filter(lemmas.str.contains(r"^[^_]+_[^_]+$"))
-
-
-@cache
 def _idioms() -> frozenset[str]:
-    return frozenset(_two_word_lemmas().to_list())
+    return frozenset(wordnet().two_word_lemmas)
 
 
 def replace_by_antonyms(

@@ -127,7 +127,7 @@ def _idioms(sentences: Sentences, places: Places) -> Flags:
         pl.col("before").is_in(said) & pl.col("word").is_in(people)
     )
     pairs = (("word", "after"), ("before", "word"), ("base", "after"), ("before", "base"))
-    entries = _two_word_entries().implode()
+    entries = wordnet().two_word_lemmas.implode()
     listed = pl.any_horizontal(pl.concat_str(*pair, separator="_").is_in(entries) for pair in pairs)
     return frame.select(listed & ~plain).to_series().to_numpy()
 
@@ -139,12 +139,6 @@ def _base_forms(sentences: Sentences, places: Places) -> pl.Series:
         bases.select("word", "base"), on="word", how="left", maintain_order="left"
     )
     return joined["base"].fill_null("")
-
-
-@cache
-def _two_word_entries() -> pl.Series:
-    lemmas = wordnet().lemma_names
-    return lemmas.filter(lemmas.str.contains(r"^[^_]+_[^_]+$"))
 
 
 def _compounds(sentences: Sentences, places: Places) -> Flags:

@@ -255,6 +255,11 @@ class WordNet:
         return [int(targets[place]) for place in ranges[source]]
 
     @cached_property
+    def two_word_lemmas(self) -> pl.Series:
+        """Every lemma of two words, joined by ``_``: *hot_dog*."""
+        return self.lemma_names.filter(self.lemma_names.str.contains(r"^[^_]+_[^_]+$"))
+
+    @cached_property
     def _lexicon(self) -> pl.DataFrame:
         return pl.DataFrame({"form": self.lemma_names}).with_row_index("lemma").cast({"lemma": pl.Int32})
 
