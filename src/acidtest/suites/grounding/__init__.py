@@ -6,22 +6,33 @@ that decide it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from functools import cache
 
 import polars as pl
 
+from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.suite import COLUMNS, Card, Kind, Suite, complete_columns
+from acidtest.suites.catalogue import Request
+from acidtest.suites.corpus import source_pairs
 
 STARTER = "grounding-starter"
 CITATION = "acidtest grounding corpus"
+
+EVIDENCE = "evidence"
+"""The column with the sentences of the document that decide a claim, one a line."""
+
+PLACE = "evidence_place"
+"""The factor that says in which third of the document the last of these sentences lies."""
 
 _COLUMNS: dict[str, Kind] = {
     "register": "factor",
     "world": "factor",
     "reason": "factor",
-    "evidence": "factor",
+    PLACE: "factor",
     "document": "text",
-    "evidence_sentences": "text",
+    EVIDENCE: "text",
     "original": "text",
 }
 
@@ -50,25 +61,47 @@ def starter_claims() -> Suite:
 
     documents = document_sentences().group_by("document", "register", "world", maintain_order=True)
     texts = documents.agg(premise=pl.col("sentence").str.join(" "))
-    claims = packaged_table("grounding/claims.tsv").rename({"claim": "hypothesis", "evidence": "evidence_sentences"})
+    claims = packaged_table("grounding/claims.tsv").rename({"claim": "hypothesis"})
     number = pl.int_range(1, pl.len() + 1).over("document").cast(pl.String)
     claims = claims.with_columns(
-        evidence=_evidence_places(claims), source_id=pl.concat_str("document", number, separator="/")
+        _evidence_places(claims),
+        _evidence_texts(claims),
+        source_id=pl.concat_str("document", number, separator="/"),
     )
     frame = claims.join(texts, on="document", how="left", maintain_order="left").with_columns(
-        pl.col("evidence_sentences", "original").replace("", None),
-        certainty=pl.lit("human"),
-        group=pl.col("document"),
+        pl.col("original").replace("", None), certainty=pl.lit("human"), group=pl.col("document")
     )
     rows = complete_columns(frame, STARTER).select(*COLUMNS, *_COLUMNS)
     card = Card(STARTER, licence="Apache-2.0", citation=CITATION, columns=_COLUMNS, strata=("register",))
     return Suite(rows.lazy(), card).sealed()
 
 
+def grounding_pairs(request: Request, *, columns: Collection[str]) -> Suite:
+    """The requested claims: those of the user's file or of the starter corpus; claims of one document are a group."""
+    pairs = source_pairs(request, columns=columns, default=starter_claims)
+    if pairs.name == STARTER:
+        return pairs
+    group = pl.col("premise").map_batches(_digest_texts, return_dtype=pl.String, is_elementwise=True)
+    return replace(pairs, frame=pairs.frame.with_columns(group=group))
+
+
+def _digest_texts(texts: pl.Series) -> pl.Series:
+    return hexadecimal(digests(texts))
+
+
 def _evidence_places(claims: pl.DataFrame) -> pl.Series:
     """The third of the document in which the middle of the last evidence sentence lies; null without evidence."""
-    last = pl.col("evidence_sentences").str.split(" ").list.last().cast(pl.Int64, strict=False)
+    last = pl.col(EVIDENCE).str.split(" ").list.last().cast(pl.Int64, strict=False)
     rows = claims.select("document", number=last)
     rows = rows.join(document_sentences(), on=["document", "number"], how="left", maintain_order="left")
     third = (1.5 * (pl.col("begin") + pl.col("end"))).floor()
-    return rows.select(evidence=third.replace_strict(_THIRDS, return_dtype=pl.String))["evidence"]
+    return rows.select(third.replace_strict(_THIRDS, return_dtype=pl.String).alias(PLACE)).to_series()
+
+
+def _evidence_texts(claims: pl.DataFrame) -> pl.Series:
+    """The evidence sentences of each claim, one a line; null without evidence."""
+    numbers = claims.select("document", number=pl.col(EVIDENCE).str.split(" ")).with_row_index("row").explode("number")
+    rows = numbers.with_columns(pl.col("number").cast(pl.Int64, strict=False))
+    rows = rows.join(document_sentences(), on=["document", "number"], how="left", maintain_order="left")
+    texts = rows.group_by("row", maintain_order=True).agg(pl.col("sentence").drop_nulls())
+    return texts.select(pl.col("sentence").list.join("\n").replace("", None).alias(EVIDENCE)).to_series()

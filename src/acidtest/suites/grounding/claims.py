@@ -8,8 +8,8 @@ import polars as pl
 
 from acidtest.core.suite import Kind, Suite
 from acidtest.suites.catalogue import Request, generator
-from acidtest.suites.corpus import CORPUS_LICENCE, source_pairs
-from acidtest.suites.grounding import CITATION, STARTER, starter_claims
+from acidtest.suites.corpus import CORPUS_LICENCE
+from acidtest.suites.grounding import CITATION, STARTER, grounding_pairs
 
 _NAME = "grounding/claims"
 _COLUMNS: dict[str, Kind] = {"document_words": "covariate"}
@@ -31,16 +31,16 @@ def claims(request: Request) -> Suite:
     """The premise is a document and the hypothesis a claim about it; the claims of a document are a group.
 
     Without --from, the claims of the starter corpus: ``register`` is the kind of document, ``reason`` why a claim is
-    not supported, ``evidence`` the third of the document (start, middle, end) in which the last sentence lies that is
-    needed to decide it, ``world`` whether the document is about the world and not invented. ``document_words`` counts
-    the words of the document, also for pairs of a file.
+    not supported, ``evidence`` the sentences that are needed to decide it, ``evidence_place`` the third of the document
+    (start, middle, end) in which the last of them lies, ``world`` whether the document is about the world and not
+    invented. ``document_words`` counts the words of the document, also for pairs of a file.
     """
-    pairs = source_pairs(request, columns=_COLUMNS, default=starter_claims)
+    pairs = grounding_pairs(request, columns=_COLUMNS)
     words = pl.col("premise").str.count_matches(r"\S+").cast(pl.Float64)
     card = replace(
         pairs.card,
         name=_NAME,
-        version=1,
+        version=2,
         seed=request.seed if request.n is not None else None,
         arguments={"from": pairs.name},
         citation=pairs.card.citation or CORPUS_LICENCE,
