@@ -38,6 +38,10 @@ _OF_DOCUMENT = ("register", "world", "document", PLACE)
 """Columns of the starter corpus that are true of an edited pair as well."""
 
 
+_TOGETHER = 1 << 12
+"""About how many claims are edited together where documents must not be split."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim, its document and gold, and the sentences of the document that decide it, as far as they are known."""
@@ -164,15 +168,35 @@ def _labels(old: pl.Series, new: pl.Series) -> pl.Series:
     return frame.select(pl.when(pl.col("old") == "any").then("old").otherwise(pl.coalesce("new", "old"))).to_series()
 
 
-def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = "") -> Callable[[Edit], Edit]:
-    """A decorator that makes suite ``grounding/NAME`` of an edit, with the untouched claims as its control."""
+def transform_documents(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+    """The rows that ``transform`` makes of a frame; all claims of a document come to it together, in order.
+
+    The frame is held in memory, ``transform`` gets some documents at a time.
+    """
+    claims = frame.collect()
+    first = pl.int_range(pl.len()).min().over("premise")
+    claims = claims.sort(claims.select(first).to_series(), maintain_order=True)
+    part = (claims.select(first).to_series() // _TOGETHER).rle_id()
+    parts = claims.with_columns(part=part).partition_by("part", include_key=False, maintain_order=True)
+    return pl.concat([transform(part) for part in parts or [claims]])
+
+
+def edit(
+    name: str, *, summary: str, rows: int, version: int = 1, note: str = "", whole_documents: bool = False
+) -> Callable[[Edit], Edit]:
+    """A decorator that makes suite ``grounding/NAME`` of an edit, with the untouched claims as its control.
+
+    An edit that needs several claims of a document asks for ``whole_documents``; other batches may end within one.
+    """
     suite_name = f"grounding/{name}"
 
     def register(make: Edit) -> Edit:
         def edited(request: Request, *, tagger: str = "auto") -> Suite:
             pairs = grounding_pairs(request, columns=(*_COLUMNS, "variant"))
             application = _Application(name, make, Draws(request.seed, suite_name), tagger)
-            changed = transform_rows(pairs.frame.drop(*PARSES, strict=False), application.apply)
+            frame = pairs.frame.drop(*PARSES, strict=False)
+            transform = transform_documents if whole_documents else transform_rows
+            changed = transform(frame, application.apply)
             kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
             return derive_suite(
                 suite_name,
