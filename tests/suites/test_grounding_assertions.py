@@ -171,3 +171,16 @@ def test_hand_written_changes_of_the_starter_come_out_as_they_were_written() -> 
     # Not all: others were worded more freely than an edit words them.
     counts = dict(same.group_by("reason").len().iter_rows())
     assert counts == {"hedge": 15, "negation": 9, "quotation": 12, "scope": 8, "trend": 13}
+
+
+def test_as_many_claims_are_edited_as_were_asked_for_and_their_documents_stay_whole() -> None:
+    suite = api.generate("grounding/trend", n=5)
+    assert suite.frame.collect()["base_id"].n_unique() == 5
+    assert suite.control is not None
+    untouched = suite.control.frame.collect()
+    documents = untouched["document"].unique()
+    assert set(documents) == set(suite.frame.collect()["document"])
+    whole = api.generate("grounding/claims").frame.filter(pl.col("document").is_in(documents.implode())).collect()
+    assert untouched.height == whole.height
+    with pytest.raises(AcidtestError, match="only 52 of 'grounding-starter' can be edited so"):
+        api.generate("grounding/trend", n=60)

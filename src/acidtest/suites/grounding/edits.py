@@ -15,17 +15,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws, mix_bits
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
-from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
+from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows, uses_all
 from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
 from acidtest.suites.grounding.documents import Document, find_evidence, read_documents
 
@@ -181,6 +182,21 @@ def transform_documents(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame],
     return pl.concat([transform(part) for part in parts or [claims]])
 
 
+def draw_claims(request: Request, pairs: Suite, changed: pl.LazyFrame) -> tuple[Suite, pl.LazyFrame]:
+    """Of the claims that could be edited as many as were asked for, and all untouched claims of their documents.
+
+    They are drawn after editing: of some claims drawn before it, most edits could change none.
+    """
+    ids = changed.select("id").collect()["id"].unique(maintain_order=True)
+    if uses_all(request, len(ids), "claims", f"only {len(ids):,} of {pairs.name!r} can be edited so"):
+        return pairs, changed
+    draw = Draws(request.seed, "corpus").bits(digests(ids))
+    chosen = pl.col("id").is_in(ids.gather(np.argsort(draw, kind="stable")[: request.n]).implode())
+    groups = pairs.frame.filter(chosen).select("group").collect()["group"].unique()
+    frame = pairs.frame.filter(pl.col("group").is_in(groups.implode()))
+    return replace(pairs, frame=frame), changed.filter(chosen)
+
+
 def edit(
     name: str, *, summary: str, rows: int, version: int = 1, note: str = "", whole_documents: bool = False
 ) -> Callable[[Edit], Edit]:
@@ -192,16 +208,16 @@ def edit(
 
     def register(make: Edit) -> Edit:
         def edited(request: Request, *, tagger: str = "auto") -> Suite:
-            pairs = grounding_pairs(request, columns=(*_COLUMNS, "variant"))
+            pairs = grounding_pairs(replace(request, n=None), columns=(*_COLUMNS, "variant"))
             application = _Application(name, make, Draws(request.seed, suite_name), tagger)
             frame = pairs.frame.drop(*PARSES, strict=False)
             transform = transform_documents if whole_documents else transform_rows
-            changed = transform(frame, application.apply)
+            pairs, changed = draw_claims(request, pairs, transform(frame, application.apply).lazy())
             kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
             return derive_suite(
                 suite_name,
                 pairs,
-                changed.lazy(),
+                changed,
                 request=request,
                 version=version,
                 columns={**kept, **_COLUMNS},
