@@ -118,7 +118,7 @@ def test_a_hedge_is_dropped_where_the_evidence_has_one(tmp_path: Path) -> None:
     claims = {"The dam may weaken the bridge.": 5, "The mill may have burned down.": 0, "Voss may not have left.": 5}
     suite = edited(tmp_path, "hedge", claims)
     assert pairs(suite) == [("The dam weakens the bridge.", "neutral")]
-    assert suite.card.left_out == {"no hedged word in the evidence": 1, "negation in the claim": 1}
+    assert suite.card.left_out == {"no hedge in the evidence": 1, "negation in the claim": 1}
 
 
 def test_some_becomes_all(tmp_path: Path) -> None:
@@ -134,6 +134,12 @@ def test_a_statement_is_given_to_another_speaker_who_says_something_else(tmp_pat
     suite = edited(tmp_path, "quotation", claims)
     assert pairs(suite) == [("Voss argued that the new wheel was too small.", "non-entailment")]
     assert suite.card.left_out == {"pronoun of the speaker": 1}
+
+
+def test_an_opinion_is_given_to_another_speaker_by_name_only(tmp_path: Path) -> None:
+    claims = {"The new wheel was too small, according to Dorn.": 3, "The river is full, according to the town.": 4}
+    suite = edited(tmp_path, "quotation", claims)
+    assert pairs(suite) == [("The new wheel was too small, according to Voss.", "non-entailment")]
 
 
 @pytest.mark.parametrize("edit", MARKED_ONLY)

@@ -100,7 +100,9 @@ def _subject_and_tense(predicate: Predicate | str, *, is_person: bool) -> tuple[
         return "", ""
     tense = "past" if predicate.is_past else "present" if predicate.tag in ("VBZ", "VBP") else ""
     is_simple = predicate.subject_problem is None and _OTHER_VERBS.isdisjoint(predicate.next_tags)
-    is_simple = is_simple and predicate.subject[0] != "it" and first_caution(predicate.text, "negation") is None
+    # "It has risen and was discussed" mixes tenses; "it" may stand for nothing, as in "it took nine hours to leave".
+    is_simple = is_simple and predicate.subject[0] != "it" and not (tense == "past" and predicate.tag != "VBD")
+    is_simple = is_simple and first_caution(predicate.text, "negation") is None
     if not is_simple:
         return "", tense
     is_full_name = is_person and set(predicate.subject_tags) == {"NNP"} and len(predicate.subject) > 1

@@ -11,16 +11,19 @@ from acidtest.suites.grounding.assertions import NO_EVIDENCE, NOT_MARKED
 from acidtest.suites.grounding.documents import Document, content_stems
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
 from acidtest.text.cautions import first_caution
+from acidtest.text.clauses import function_words
 
 _TITLE = r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.|Mayor|Judge|Professor|Detective) "
 _NAME = rf"(?:{_TITLE})?[A-Z][\w'’]*[a-z](?:[- ][A-Z][\w]*[a-z]){{0,2}}"
-_OPINION = re.compile(rf"\b(?:according to|in the opinion of|in the view of) (?P<name>{_NAME})", re.IGNORECASE)
+_OPINION = re.compile(rf"\b(?i:according to|in the opinion of|in the view of) (?P<name>{_NAME})")
 _LINE = re.compile(r"(?:^|(?<=[.?!] ))([A-Z][a-z]+): ")
 """The name of a speaker at the beginning of what he or she says in a chat."""
 
 _PERSONAL = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.IGNORECASE)
 _MOST_SHARED = 0.5
 """Another speaker must not have this share of the statement's content words in any sentence that names him or her."""
+_PER_CLAIM = 2
+"""How many other speakers a statement is given to, at most."""
 
 
 @cache
@@ -70,10 +73,6 @@ def quotation(batch: ClaimBatch) -> Iterator[Result]:
             yield row, EditedPair(claim=text, label="non-entailment", change=f"{name} → {other}")
 
 
-_PER_CLAIM = 2
-"""How many other speakers a statement is given to, at most."""
-
-
 def _problem(claim: Claim) -> str | None:
     if not claim.marked:
         return NOT_MARKED
@@ -111,26 +110,6 @@ def _speakers(document: Document) -> tuple[str, ...]:
     """The names of those who say something in a document; the fullest form of each."""
     pattern = _speaker_pattern()
     names = [match["before"] or match["after"] for match in pattern.finditer(document.text)]
-    names = [name for name in names if name.split(" ")[0] not in _NOT_NAMES]
+    names = [name for name in names if name.split(" ")[0].lower() not in function_words()]
     names += _LINE.findall(document.text)
     return tuple(dict.fromkeys(names))
-
-
-_NOT_NAMES = (
-    "The",
-    "He",
-    "She",
-    "It",
-    "They",
-    "We",
-    "I",
-    "A",
-    "An",
-    "One",
-    "Nobody",
-    "In",
-    "But",
-    "This",
-    "That",
-    "Who",
-)

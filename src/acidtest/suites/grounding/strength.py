@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from acidtest.suites.grounding.assertions import NO_EVIDENCE, NOT_MARKED, TaggedClaim, tag_claims
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
-from acidtest.text.cautions import caution_pattern, first_caution
+from acidtest.text.cautions import caution_pattern, cautions, first_caution
 from acidtest.text.inflection import match_case
 from acidtest.text.predicates import finite_form, is_plural_phrase, past_form
 from acidtest.text.trends import is_plural_noun
@@ -32,6 +32,28 @@ _BELIEF = re.compile(
 _THINKERS = re.compile(r",(?: [\w'’]+){1,4} (?:think|suspect|suggest|believe|assume)s?(?=\W*$)")
 _MODALS = ("may", "might", "could")
 _PEOPLE = ("he", "she", "they", "we", "i", "you", "who", "anyone", "everyone", "nobody")
+
+_NUMBER_WORD = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?)"
+)
+_PARTS = (
+    r"(?:(?:at least|about|almost|nearly|roughly|around|more than|over|only|just|the|an?|up to) )?"
+    r"(?:some|several|many|most|few|half|parts?|majority|minority|large number|number|"
+    rf"(?:(?:one|\d+|{_NUMBER_WORD}) )?(?:thirds?|quarters?|fifths?|tenths?)|[\d.]+ percent|\d+|{_NUMBER_WORD})"
+)
+_PART_OF = re.compile(rf"\b{_PARTS} of (?=(?:the|its|their|his|her|these|those|our)\b|[A-Z][\w-]*['’]s)", re.IGNORECASE)
+_PART_OF_NUMBER = re.compile(rf"\b(?:\d+|{_NUMBER_WORD}) of (?=\d+ [a-z]+s\b)", re.IGNORECASE)
+_SOME = re.compile(
+    r"\b(?<!the )(?<!how )(?<!as )(?<!so )(?<!at )(?:some|several|many|most|a few) (?=([a-z-]+)(?: ([a-z-]+))?)",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(r"(?:seconds|minutes|hours|days|weeks|months|years|times|metres|meters|kilo\w+|miles|other)$")
+_OFTEN = re.compile(
+    r"(?<!more )(?<!most )(?<!less )(?<!how )(?<!as )\b(?:often|usually|sometimes|generally|normally|typically|"
+    r"frequently|occasionally)\b",
+    re.IGNORECASE,
+)
 
 
 @edit("hedge", summary="A hedge of the claim dropped, so that it says does where the document says may", rows=42)
@@ -61,7 +83,8 @@ def _evidence_problem(claim: Claim, use: str) -> str | None:
         return NOT_MARKED
     if claim.evidence_sentence is None:
         return NO_EVIDENCE
-    return None if caution_pattern(use).search(claim.evidence_sentence) else f"no {use} word in the evidence"
+    [(reason, pattern)] = cautions(use)
+    return None if pattern.search(claim.evidence_sentence) else reason
 
 
 def _unhedged(claim: Claim, tagged: TaggedClaim) -> EditedPair | str:
@@ -169,29 +192,6 @@ def _without_hedge(text: str, change: str, kind: str) -> EditedPair:
     return EditedPair(claim=_THINKERS.sub("", text), label="neutral", change=change, kind=kind)
 
 
-_NUMBER_WORD = (
-    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
-    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?)"
-)
-_PARTS = (
-    r"(?:(?:at least|about|almost|nearly|roughly|around|more than|over|only|just|the|an?|up to) )?"
-    r"(?:some|several|many|most|few|half|parts?|majority|minority|large number|number|"
-    rf"(?:(?:one|\d+|{_NUMBER_WORD}) )?(?:thirds?|quarters?|fifths?|tenths?)|[\d.]+ percent|\d+|{_NUMBER_WORD})"
-)
-_PART_OF = re.compile(rf"\b{_PARTS} of (?=(?:the|its|their|his|her|these|those|our)\b|[A-Z][\w-]*['’]s)", re.IGNORECASE)
-_PART_OF_NUMBER = re.compile(rf"\b(?:\d+|{_NUMBER_WORD}) of (?=\d+ [a-z]+s\b)", re.IGNORECASE)
-_SOME = re.compile(
-    r"\b(?<!the )(?<!how )(?<!as )(?<!so )(?<!at )(?:some|several|many|most|a few) (?=([a-z-]+)(?: ([a-z-]+))?)",
-    re.IGNORECASE,
-)
-_MEASURE = re.compile(r"(?:seconds|minutes|hours|days|weeks|months|years|times|metres|meters|kilo\w+|miles|other)$")
-_OFTEN = re.compile(
-    r"(?<!more )(?<!most )(?<!less )(?<!how )(?<!as )\b(?:often|usually|sometimes|generally|normally|typically|"
-    r"frequently|occasionally)\b",
-    re.IGNORECASE,
-)
-
-
 @edit("scope", summary="The scope of the claim widened from some to all", rows=46)
 def scope(batch: ClaimBatch) -> Iterator[Result]:
     """*Some*, *most*, *half of* or *18 of the 61* becomes *all* in a supported claim; *often* becomes *always*.
@@ -203,8 +203,7 @@ def scope(batch: ClaimBatch) -> Iterator[Result]:
         if match is None:
             continue
         problem = _evidence_problem(claim, "quantified") or first_caution(claim.text, "negation")
-        if problem is None and caution_pattern("whole").search(claim.evidence_sentence or ""):
-            problem = "all or none in the evidence"
+        problem = problem or first_caution(claim.evidence_sentence or "", "whole")
         if problem:
             yield row, problem
             continue
