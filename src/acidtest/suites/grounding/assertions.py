@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from acidtest.suites.grounding.documents import content_stems
+from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
 from acidtest.text.cautions import caution_pattern, first_caution
 from acidtest.text.predicates import Predicate, insert_negation, main_predicate, remove_negation
@@ -19,7 +19,8 @@ NOT_MARKED = "evidence not marked"
 LITTLE_SHARED = "other words in the evidence"
 _LEAST_SHARED = 0.75
 _LEAST_SHARED_OF_TRENDS = 0.5
-"""The share of a claim's content words that evidence which no corpus has marked must have."""
+_LEAST_WORDS = 0.7
+"""The shares of a claim's content words, and of those without a capital, that evidence not marked must have."""
 
 
 @edit("negation", summary="A negation inserted into the claim or removed from it", rows=165)
@@ -47,9 +48,13 @@ def evidence_problem(claim: Claim, least_shared: float = _LEAST_SHARED) -> str |
         return NO_EVIDENCE
     if claim.marked:
         return None
+    known = claim.document.stems[claim.evidence[0]]
     stems = set(content_stems(claim.text))
-    shared = stems & claim.document.stems[claim.evidence[0]]
-    return None if len(shared) >= least_shared * len(stems) else LITTLE_SHARED
+    # A claim of many names may have all of them and yet say something else: "Ann and Tom are politicians". The first
+    # word of a sentence is no name to names_and_numbers; "a" takes that place.
+    words = stems - set(content_stems(" ".join(names_and_numbers(f"a {claim.text}"))))
+    is_shared = len(stems & known) >= least_shared * len(stems) and len(words & known) >= _LEAST_WORDS * len(words)
+    return None if is_shared else LITTLE_SHARED
 
 
 @dataclass(frozen=True)
