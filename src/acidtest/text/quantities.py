@@ -185,11 +185,12 @@ def _alternatives(quantity: Quantity, *, higher: bool) -> Iterator[Decimal]:
     last = max(last, 6) if higher and value == 2 else last
     # About a hundred choices are enough.
     for number in range(first, last + 1, max(1, (last - first) // 100)):
-        if _looks_alike(quantity, step * number):
+        if looks_alike(quantity, step * number):
             yield step * number
 
 
-def _looks_alike(quantity: Quantity, number: Decimal) -> bool:
+def looks_alike(quantity: Quantity, number: Decimal) -> bool:
+    """Whether another number could stand in the quantity's place: as round, plural, and no year."""
     value = quantity.value
     if number <= 0 or number == 1 or value > 1 > number or (quantity.limit and number >= quantity.limit):
         return False

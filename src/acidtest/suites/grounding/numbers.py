@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -15,10 +16,13 @@ from acidtest.suites.grounding.occurrences import (
     problem_in_claim,
     problem_in_evidence,
 )
-from acidtest.text.measures import SCALES, SIGNS, Measure, Unit, find_unit, number_mentions
-from acidtest.text.quantities import Form, Quantity, alternatives, role_words, write_like
+from acidtest.text.measures import SCALES, SIGNS, Measure, NumberMentions, Unit, find_unit, number_mentions
+from acidtest.text.quantities import Form, Quantity, looks_alike, role_words, write_like
 
 _FEW = 12
+_HIGHER, _LOWER = (Decimal("1.2"), Decimal("2.2")), (Decimal("0.4"), Decimal("0.85"))
+_SOME_HIGHER = (Decimal("1.3"), Decimal("3.5"))
+"""How many times the old number the new one may be."""
 _DETERMINED = re.compile(r"(?i)\b(?:the|its|their|his|her|all|these|those|total of)$")
 _MONEY = frozenset(("dollars", "euros", "pounds", "francs", "crowns", "yen", "rupees", "pesos"))
 _OLD = re.compile(r"[- ](?:old\b|of age\b)")
@@ -97,18 +101,12 @@ def duration_gold(text: str, measure: Measure) -> str:
 def change_number(claim: Claim, measure: Measure, kind: str, label: str) -> EditedPair | str:
     """The claim with another number, or the reason why there is none."""
     mentions = number_mentions(claim.document.text, claim.document.words)
-    # The sum of two numbers of the document, or their difference, may be true of something.
-    near = {measure.bare + value for value in mentions.values}
-    near |= {abs(measure.bare - value) for value in mentions.values}
-    others = [
-        value
-        for value in _other_values(claim.text, measure)
-        if value not in near and not mentions.has(value, measure.scale, measure.unit)
-    ]
-    if not others:
+    value = next(
+        (value for value in _other_values(claim, measure) if not _is_mentioned(value, measure, mentions)), None
+    )
+    if value is None:
         return IN_DOCUMENT
-    quantity = _quantity(measure)
-    other = write_like(quantity, others[claim.choose(len(others), 1)])
+    other = write_like(_quantity(measure), value)
     return EditedPair(
         claim=replace_span(claim.text, measure.number_start, measure.number_end, other),
         label=label,
@@ -130,21 +128,45 @@ def _needs_an(text: str) -> bool:
     return bool(re.match(r"(?i)[$£€¥]?(?:8|11(?!\d)|18(?!\d)|eight|eleven)", text))
 
 
-def _other_values(text: str, measure: Measure) -> list[Decimal]:
-    """Numbers that look like the old one and cannot be true if it is.
+def _is_mentioned(value: Decimal, measure: Measure, mentions: NumberMentions) -> bool:
+    """Whether the document has a number, or another with which it is the sum or difference of the old one.
+
+    That may be true of something: five of the 12 members left, so seven stayed.
+    """
+    bare, values = measure.bare, mentions.values
+    if value - bare in values or bare - value in values or value + bare in values:
+        return True
+    return mentions.has(value, measure.scale, measure.unit)
+
+
+def _other_values(claim: Claim, measure: Measure) -> Iterator[Decimal]:
+    """Numbers that look like the old one and cannot be true if it is, in an order drawn for the claim.
 
     A lower count may be true with a higher one: who scored eleven goals scored nine, and what lasts for ten days lasts
     for six. So counts and durations become higher, unless they are definite ("the 41 employees") or parts of a whole.
     """
-    quantity = _quantity(measure)
-    whole = is_part(text, measure)
+    text, quantity, whole = claim.text, _quantity(measure), is_part(claim.text, measure)
     lower = measure.dimension not in ("", "time") or bool(_DETERMINED.search(text[: measure.start].rstrip()))
     lower = (lower or whole is not None) and not is_whole(text, measure)
-    values = [*alternatives(quantity, higher=True), *(alternatives(quantity, higher=False) if lower else ())]
+    ranges = [_HIGHER, _LOWER] if lower else [_HIGHER]
+    if lower and claim.choose(2, 3):
+        ranges.reverse()
     if measure.bare <= _FEW and measure.bare % 1 == 0:
-        few = int(measure.bare)
-        values += [value for number in range(few + 2, 2 * few + 6) if (value := Decimal(number)) not in values]
-    return [value for value in values if whole is None or value < whole]
+        ranges = [_SOME_HIGHER, *ranges]
+    for limits in ranges:
+        for value in _values_between(claim, quantity, limits):
+            if (whole is None or value < whole) and looks_alike(quantity, value):
+                yield value
+
+
+def _values_between(claim: Claim, quantity: Quantity, limits: tuple[Decimal, Decimal]) -> Iterator[Decimal]:
+    """Up to fifty numbers, as round as the old one, between two multiples of it."""
+    first, last = (limit * quantity.value / quantity.step for limit in limits)
+    size = math.floor(last) - math.ceil(first) + 1
+    if size > 0:
+        start, stride = claim.choose(size, 1), max(1, size // 50)
+        for number in range(0, size, stride):
+            yield quantity.step * (math.ceil(first) + (start + number) % size)
 
 
 def _quantity(measure: Measure) -> Quantity:

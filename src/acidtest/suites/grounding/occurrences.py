@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from acidtest.io.wordlists import packaged_table
@@ -21,8 +21,11 @@ _SERIES = "range, list or ratio"
 _LISTED_BEFORE = re.compile(r"\d,? (?:and |or )?$|\d, (?:and |or )?$|\bor $")
 _LISTED_AFTER = re.compile(r",? (?:and |or )?[$£€]?\d")
 
-NUMBER_START = re.compile(r"\d|\b(?i:one|two|three|four|five|six|seven|eight|nine|ten|eleven|tw|thi|for|fif|hundred)")
-"""What every text with a number has; a quick test before anything else."""
+NUMBER_START = re.compile(
+    r"\d|\b(?:[Tt](?:wo|hree|en|welve|wenty|hirt)|[Ff](?:our|ive|ift|ort)|[Ss](?:ix|even)|[Ee](?:ight|leven)|[Nn]in)|"
+    r"(?:hundred|thousand|million)\b"
+)
+"""What every text with a number above one has; a quick test before anything else."""
 
 _YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
 _HOUR = re.compile(r" (?:last|this|tomorrow|yesterday|in|on|sharp|o['’]clock|and)\b|[.,]|$")
@@ -40,17 +43,18 @@ _MOST_COMMON = 12
 """Numbers up to this one are too common to be taken for the same number unless they count the same thing."""
 
 
-def candidate_measures(text: str) -> list[Measure]:
+@lru_cache(1 << 10)
+def candidate_measures(text: str) -> tuple[Measure, ...]:
     """The numbers above one that count or measure: not dates, times of day, years, or those in names."""
     if not NUMBER_START.search(text):
-        return []
+        return ()
     measures = read_measures(text)
     if not measures:
-        return []
+        return ()
     spans = [(date.start, date.end) for date in read_dates(text)] + [
         (time.start, time.end) for time in read_times(text)
     ]
-    return [
+    return tuple(
         measure
         for measure in measures
         if not any(start < measure.end and measure.start < end for start, end in spans)
@@ -58,7 +62,7 @@ def candidate_measures(text: str) -> list[Measure]:
         and not _is_year_or_hour(text, measure)
         and not _is_compound(text, measure, measures)
         and not _in_name(text, measure)
-    ]
+    )
 
 
 def _is_year_or_hour(text: str, measure: Measure) -> bool:
