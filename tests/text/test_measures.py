@@ -10,7 +10,9 @@ from acidtest.text.measures import NumberMentions, conversions, find_unit, ordin
 
 
 def read(text: str) -> list[tuple[str, str, str]]:
-    return [(measure.number, measure.scale, measure.unit.name if measure.unit else "") for measure in read_measures(text)]
+    return [
+        (measure.number, measure.scale, measure.unit.name if measure.unit else "") for measure in read_measures(text)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,8 @@ def _date_pattern() -> re.Pattern[str]:
         rf"(?<![$£€.,:/–-])(?P<year_alone>{_YEAR})(?!{_COUNTED}| (?:thousand|million|billion|percent)|%)",
         rf"(?P<weekday>{'|'.join(WEEKDAYS)})",
     )
-    return re.compile(rf"\b(?:{'|'.join(alternatives)})(?![\w/–]|-\d|[.,]\d)")
+    # The look-ahead makes a search several times as fast.
+    return re.compile(rf"\b(?=[0-9A-Z])(?:{'|'.join(alternatives)})(?![\w/–]|-\d|[.,]\d)")
 
 
 def _time(match: re.Match[str]) -> ClockTime:

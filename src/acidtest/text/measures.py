@@ -30,8 +30,10 @@ SIGNS = {"$": "dollar", "US$": "dollar", "£": "pound sterling", "€": "euro", 
 """Currency signs and the units they stand for."""
 
 _ANY_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?: ?(?P<scale>thousand|million|billion|trillion))?")
-_FIRST_LETTERS = "[Oo]n|[Tt][whe]|[Ff][io]|[Ss][ie]|[Ee][il]|[Nn]i|[Aa]n? [htm]"
-"""How numbers in words begin; a look-ahead for them makes a search through a document three times as fast."""
+_DIGITS_START = re.compile(r"(?:(?:US\$|[$£€¥]) ?)?\d[\d,.]*")
+_FIRST_WORDS = tuple(in_words(number) for number in (*range(1, 13), *range(20, 100, 10)))
+_FIRST_WORDS = (*_FIRST_WORDS, "thirteen", "fifteen", "a hundred", "a thousand", "a million")
+"""How numbers in words begin; fourteen begins with four."""
 _LONG_WORDS = re.compile(rf"\b{PATTERN}(?: (?P<scale>billion|trillion))?\b")
 _LARGE = frozenset(("hundred", "thousand", "million", "billion", "trillion"))
 _ORDINAL_ENDINGS = {
@@ -119,7 +121,25 @@ def amount(value: Decimal, unit: Unit | None) -> tuple[str, Decimal]:
 
 def read_measures(text: str) -> list[Measure]:
     """The numbers of a text in order, with their units; not those in ranges, scores, names such as P8, or dates."""
-    return [_read(match) for match in _measure_pattern().finditer(text)]
+    pattern, end, measures = _measure_pattern(), 0, list[Measure]()
+    for start in _possible_starts(text):
+        match = pattern.match(text, start) if start >= end else None
+        if match:
+            measures.append(_read(match))
+            end = match.end()
+    return measures
+
+
+def _possible_starts(text: str) -> list[int]:
+    """Where numbers may begin; several times as fast as a search for the whole pattern."""
+    starts = [match.start() for match in _DIGITS_START.finditer(text)]
+    lower = text.lower()
+    for word in _FIRST_WORDS:
+        start = lower.find(word)
+        while start >= 0:
+            starts.append(start)
+            start = lower.find(word, start + len(word))
+    return sorted(starts)
 
 
 def _read(match: re.Match[str]) -> Measure:
@@ -154,7 +174,7 @@ def _measure_pattern() -> re.Pattern[str]:
     return re.compile(
         r"(?<![\w.,:/^~'’$£€¥₹%+=*#–—−-])(?:(?P<sign>US\$|[$£€¥]) ?)?"
         r"(?:(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)|"
-        rf"(?=[a-z]|[A-Z][a-z])(?={_FIRST_LETTERS})(?P<words>(?i:{PATTERN})))"
+        rf"(?P<words>(?i:{PATTERN})))"
         rf"(?:[ -](?P<scale>{scale})\b)?"
         rf"(?:(?P<link>[ -]?)(?P<unit>(?:(?i:{words})|{short})(?![\w/²³])))?"
         r"(?![\w/:^'’$£€¥₹+=*–—−]|-(?!old\b))(?!\s*[–—−:×x]\s*\d)(?!\s?/)(?![.,]\d| \d+/\d)"

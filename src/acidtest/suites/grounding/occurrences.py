@@ -12,7 +12,7 @@ from acidtest.suites.grounding.documents import content_stems
 from acidtest.suites.grounding.edits import Claim
 from acidtest.text.dates import read_dates, read_times
 from acidtest.text.measures import Measure, read_measures
-from acidtest.text.quantities import role_words
+from acidtest.text.quantities import NUMBER_WORDS, role_words
 
 NO_EVIDENCE = "no single evidence sentence"
 IN_DOCUMENT = "other value in the document"
@@ -21,11 +21,7 @@ _SERIES = "range, list or ratio"
 _LISTED_BEFORE = re.compile(r"\d,? (?:and |or )?$|\d, (?:and |or )?$|\bor $")
 _LISTED_AFTER = re.compile(r",? (?:and |or )?[$£€]?\d")
 
-NUMBER_START = re.compile(
-    r"\d|\b(?:[Tt](?:wo|hree|en|welve|wenty|hirt)|[Ff](?:our|ive|ift|ort)|[Ss](?:ix|even)|[Ee](?:ight|leven)|[Nn]in)|"
-    r"(?:hundred|thousand|million)\b"
-)
-"""What every text with a number above one has; a quick test before anything else."""
+_DIGIT = re.compile(r"\d")
 
 _YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
 _HOUR = re.compile(r" (?:last|this|tomorrow|yesterday|in|on|sharp|o['’]clock|and)\b|[.,]|$")
@@ -39,6 +35,8 @@ _THRESHOLD = re.compile(r"(?i)\bafter(?: \w+ing)?(?: an?)? $")
 """What happens after a gain of ten pounds happens after a higher one, too."""
 _AMOUNT_OF = re.compile(r"\S+ (?:minutes|hours|days|weeks|months|years) of\b")
 """Ten hours of work that earn a reward earn one for 13 hours, too."""
+_NEAR = 50
+"""How many characters before and after a number are looked at."""
 _MOST_COMMON = 12
 """Numbers up to this one are too common to be taken for the same number unless they count the same thing."""
 
@@ -46,7 +44,7 @@ _MOST_COMMON = 12
 @lru_cache(1 << 10)
 def candidate_measures(text: str) -> tuple[Measure, ...]:
     """The numbers above one that count or measure: not dates, times of day, years, or those in names."""
-    if not NUMBER_START.search(text):
+    if not _DIGIT.search(text) and not _has_number_stem(text.lower()):
         return ()
     measures = read_measures(text)
     if not measures:
@@ -63,6 +61,11 @@ def candidate_measures(text: str) -> tuple[Measure, ...]:
         and not _is_compound(text, measure, measures)
         and not _in_name(text, measure)
     )
+
+
+def _has_number_stem(text: str) -> bool:
+    """Whether a text in lower case may have a number above one in words; quicker than reading it."""
+    return any(word in text for word in NUMBER_WORDS)
 
 
 def _is_year_or_hour(text: str, measure: Measure) -> bool:
@@ -99,7 +102,7 @@ def context_problem(text: str, start: int, end: int, *, kind: str = "") -> str:
 
     Of a date, with ``kind="date_"``.
     """
-    before, after = text[:start], text[end:]
+    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     for reason, pattern in _patterns(f"{kind}before"):
         if pattern.search(before):
             return reason

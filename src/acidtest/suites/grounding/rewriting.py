@@ -49,7 +49,7 @@ class Rewriting:
     new: str
 
 
-@edit("rewritten", summary="A number, unit or date of a claim written otherwise", rows=200)
+@edit("rewritten", summary="A number, unit or date of a claim written otherwise", rows=225)
 def rewritten(batch: ClaimBatch) -> Iterator[Result]:
     """A number, unit or date of a claim is written otherwise and means the same; gold stays.
 
