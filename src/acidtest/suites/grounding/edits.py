@@ -198,11 +198,19 @@ def draw_claims(request: Request, pairs: Suite, changed: pl.LazyFrame) -> tuple[
 
 
 def edit(
-    name: str, *, summary: str, rows: int, version: int = 1, note: str = "", whole_documents: bool = False
+    name: str,
+    *,
+    summary: str,
+    rows: int,
+    version: int = 1,
+    note: str = "",
+    whole_documents: bool = False,
+    moves_evidence: bool = False,
 ) -> Callable[[Edit], Edit]:
     """A decorator that makes suite ``grounding/NAME`` of an edit, with the untouched claims as its control.
 
     An edit that needs several claims of a document asks for ``whole_documents``; other batches may end within one.
+    After one that ``moves_evidence``, the place it had in the untouched document is not kept.
     """
     suite_name = f"grounding/{name}"
 
@@ -214,6 +222,8 @@ def edit(
             transform = transform_documents if whole_documents else transform_rows
             pairs, changed = draw_claims(request, pairs, transform(frame, application.apply).lazy())
             kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
+            if moves_evidence:
+                kept.pop(PLACE, None)
             return derive_suite(
                 suite_name,
                 pairs,
