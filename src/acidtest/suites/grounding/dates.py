@@ -38,7 +38,7 @@ class _Place:
     mention: DateMention | ClockTime
 
 
-@edit("date", summary="A date, time of day or duration of a supported claim replaced by another", rows=72)
+@edit("date", summary="A date, time of day or duration of a supported claim replaced by another", rows=73)
 def date(batch: ClaimBatch) -> Iterator[Result]:
     """One year, month, day, weekday, time of day or duration of a supported claim becomes another.
 
