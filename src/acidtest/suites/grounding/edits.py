@@ -13,11 +13,12 @@ a reason why not; both with the number of the claim. The decorator ``edit`` make
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -84,7 +85,8 @@ class EditedPair:
 Result = tuple[int, EditedPair | str]
 """The number of a claim in its batch with the edited pair, or with the reason why it was skipped."""
 
-Edit = Callable[["ClaimBatch"], Iterable[Result]]
+Edit = Callable[..., Iterable[Result]]
+"""A function of a ``ClaimBatch``; its keyword parameters are options of the suite."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class _Application:
     """Applies an edit to a corpus batch by batch."""
 
     name: str
-    make: Edit
+    make: Callable[[ClaimBatch], Iterable[Result]]
     draws: Draws
     tagger: str
     left_out: Counter[str] = field(default_factory=Counter)
@@ -169,9 +171,9 @@ def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = ""
     suite_name = f"grounding/{name}"
 
     def register(make: Edit) -> Edit:
-        def edited(request: Request, *, tagger: str = "auto") -> Suite:
+        def edited(request: Request, *, tagger: str = "auto", **options: Any) -> Suite:
             pairs = grounding_pairs(request, columns=(*_COLUMNS, "variant"))
-            application = _Application(name, make, Draws(request.seed, suite_name), tagger)
+            application = _Application(name, partial(make, **options), Draws(request.seed, suite_name), tagger)
             changed = transform_rows(pairs.frame.drop(*PARSES, strict=False), application.apply)
             kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
             return derive_suite(
@@ -180,6 +182,7 @@ def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = ""
                 changed.lazy(),
                 request=request,
                 version=version,
+                arguments=options,
                 columns={**kept, **_COLUMNS},
                 sample_by="base_id",
                 left_out=application.left_out,
@@ -187,6 +190,7 @@ def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = ""
             )
 
         edited.__doc__ = make.__doc__
+        edited.__signature__ = _signature(edited, make)  # type: ignore[attr-defined]
         register_suite = generator(
             suite_name,
             summary=summary,
@@ -200,3 +204,10 @@ def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = ""
         return make
 
     return register
+
+
+def _signature(edited: Callable[..., Suite], make: Edit) -> inspect.Signature:
+    """The request, the tagger, and the options that the edit takes beyond its batch."""
+    shared = list(inspect.signature(edited, eval_str=True).parameters.values())[:2]
+    options = list(inspect.signature(make, eval_str=True).parameters.values())[1:]
+    return inspect.Signature([*shared, *options])
