@@ -74,7 +74,7 @@ RESPONSES = (
     response(1, "7", "The lake froze."),
     response(2, "8", "The mill burned in 1931.", "Evident Conflict", "Subtle Baseless Info"),
     response(3, "9", "Unable to answer.", quality="incorrect_refusal"),
-    response(4, "9", "Soak the beans.", "Evident Baseless Info"),
+    response(4, "9", "Soak the beans for a night before.", "Evident Baseless Info"),
 )
 BEANS = {"question": "how to cook beans", "passages": "passage 1:Boil the beans.\n\n"}
 SOURCES = (
@@ -91,7 +91,7 @@ def test_responses_of_ragtruth_are_joined_to_their_documents_and_refusals_left_o
     assert pairs(corpus) == [
         (LAKE, "The lake froze.", "entailment"),
         (MILL, "The mill burned in 1931.", "non-entailment"),
-        ("passage 1:Boil the beans.", "Soak the beans.", "non-entailment"),
+        ("passage 1:Boil the beans.", "Soak the beans for a night before.", "non-entailment"),
     ]
     frame = corpus.suite.frame.collect()
     assert frame["source_id"].to_list() == ["1", "2", "4"]
@@ -123,7 +123,7 @@ def test_a_response_without_its_document_is_named_with_its_line(write) -> None:
     ("document", "text", "rest"),
     [
         ("document", "summary", {}),
-        ("knowledge", "answer", {"question": "When?"}),
+        ("knowledge", "answer", {}),
         ("knowledge", "response", {"dialogue_history": "[Human]: When?"}),
     ],
 )
@@ -141,6 +141,37 @@ def test_each_row_of_halueval_gives_a_supported_and_a_hallucinated_text(write, d
         (MILL, "It opened.", "non-entailment"),
     ]
     assert corpus.suite.frame.collect()["group"].n_unique() == 2
+
+
+def test_short_answers_of_halueval_are_joined_with_their_questions(write) -> None:
+    row = {"knowledge": MILL, "question": "When did the mill close?", "right_answer": "1931"}
+    corpus = read_corpus(write("qa_data.json", row | {"hallucinated_answer": "The mill never closed at all."}))
+    assert pairs(corpus) == [
+        (MILL, "Question: When did the mill close? Answer: 1931", "entailment"),
+        (MILL, "The mill never closed at all.", "non-entailment"),
+    ]
+    assert corpus.suite.frame.collect()["question"].to_list() == ["When did the mill close?"] * 2
+    assert corpus.suite.card.columns["question"] == "text"
+
+
+def test_a_query_beside_an_answer_is_its_question(write) -> None:
+    row = {"context": MILL, "Query": "When?", "answer": "1931", "label": "entailment"}
+    corpus = read_corpus(write("a.jsonl", row))
+    assert pairs(corpus) == [(MILL, "Question: When? Answer: 1931", "entailment")]
+
+
+def test_a_question_beside_a_usual_pair_is_one_only_if_the_user_says_so(write) -> None:
+    path = write("a.jsonl", {"premise": MILL, "question": "When?", "hypothesis": "in 1931", "label": "entailment"})
+    assert pairs(read_corpus(path)) == [(MILL, "in 1931", "entailment")]
+    corpus = read_corpus(path, columns={"question": "question"})
+    assert pairs(corpus) == [(MILL, "Question: When? Answer: in 1931", "entailment")]
+
+
+def test_an_answer_is_the_claim_unless_another_column_could_be(write) -> None:
+    row = {"context": MILL, "answer": "It closed in 1931.", "label": "entailment"}
+    assert pairs(read_corpus(write("a.jsonl", row))) == [(MILL, "It closed in 1931.", "entailment")]
+    row["response"] = "It closed."
+    assert pairs(read_corpus(write("b.jsonl", row))) == [(MILL, "It closed.", "entailment")]
 
 
 def test_columns_that_the_user_names_are_read_as_they_are(write) -> None:
