@@ -28,6 +28,7 @@ from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
 from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
 from acidtest.suites.grounding.documents import Document, find_evidence, read_documents
+from acidtest.text.questions import question_prefixes
 
 if TYPE_CHECKING:
     from acidtest.text.sentences import Sentences
@@ -132,7 +133,12 @@ class _Application:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def apply(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """A row for every edited pair: the columns of the corpus, those of the suite, and ``variant``."""
+        """A row for every edited pair: the columns of the corpus, those of the suite, and ``variant``.
+
+        Of a claim that is joined with its question, the answer alone is edited.
+        """
+        prefixes = question_prefixes(pairs)
+        pairs = pairs.with_columns(pl.col("hypothesis").str.slice(prefixes.str.len_chars()))
         batch = ClaimBatch(pairs, self.draws, self.tagger)
         rows, edits = list[int](), list[EditedPair]()
         for row, result in self.make(batch):
@@ -148,7 +154,7 @@ class _Application:
         number = pl.int_range(1, pl.len() + 1).over("id").cast(pl.String)
         return context.with_columns(
             premise=values["document"].fill_null(old["premise"]),
-            hypothesis=values["claim"].fill_null(old["hypothesis"]),
+            hypothesis=prefixes[rows] + values["claim"].fill_null(old["hypothesis"]),
             label=_labels(old["label"], values["label"]),
             certainty=values["certainty"],
             edit=pl.lit(self.name),
@@ -171,7 +177,8 @@ def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = ""
     def register(make: Edit) -> Edit:
         def edited(request: Request, *, tagger: str = "auto") -> Suite:
             pairs = grounding_pairs(request, columns=(*_COLUMNS, "variant"))
-            application = _Application(name, make, Draws(request.seed, suite_name), tagger)
+            left_out = Counter(pairs.card.left_out)
+            application = _Application(name, make, Draws(request.seed, suite_name), tagger, left_out)
             changed = transform_rows(pairs.frame.drop(*PARSES, strict=False), application.apply)
             kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
             return derive_suite(
