@@ -17,7 +17,6 @@ from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.suite import COLUMNS, Card, Kind, Suite, complete_columns, visit_batches
 from acidtest.suites.catalogue import Request
 from acidtest.suites.corpus import source_pairs
-from acidtest.text.questions import QUESTION, question_prefixes
 
 STARTER = "grounding-starter"
 CITATION = "acidtest grounding corpus"
@@ -94,6 +93,7 @@ def grounding_pairs(request: Request, *, columns: Collection[str]) -> Suite:
 def _leave_out_nonclaims(pairs: Suite) -> Suite:
     """The pairs whose hypotheses claim something; a short answer to a question does unless it refuses."""
     from acidtest.text.nonclaims import answer_kinds
+    from acidtest.text.questions import QUESTION, question_prefixes
 
     left_out, ids = Counter[str](), list[str]()
     columns = [name for name in ("id", "hypothesis", QUESTION) if name in pairs.frame.collect_schema()]

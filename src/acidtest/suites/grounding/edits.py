@@ -28,7 +28,6 @@ from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
 from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
 from acidtest.suites.grounding.documents import Document, find_evidence, read_documents
-from acidtest.text.questions import question_prefixes
 
 if TYPE_CHECKING:
     from acidtest.text.sentences import Sentences
@@ -137,6 +136,8 @@ class _Application:
 
         Of a claim that is joined with its question, the answer alone is edited.
         """
+        from acidtest.text.questions import question_prefixes
+
         prefixes = question_prefixes(pairs)
         pairs = pairs.with_columns(pl.col("hypothesis").str.slice(prefixes.str.len_chars()))
         batch = ClaimBatch(pairs, self.draws, self.tagger)
