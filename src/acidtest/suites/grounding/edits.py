@@ -139,7 +139,14 @@ class _Application:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def apply(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """A row for every edited pair: the columns of the corpus, those of the suite, and ``variant``."""
+        """A row for every edited pair: the columns of the corpus, those of the suite, and ``variant``.
+
+        Of a claim that is joined with its question, the answer alone is edited.
+        """
+        from acidtest.text.questions import question_prefixes
+
+        prefixes = question_prefixes(pairs)
+        pairs = pairs.with_columns(pl.col("hypothesis").str.slice(prefixes.str.len_chars()))
         batch = ClaimBatch(pairs, self.draws, self.tagger)
         rows, edits = list[int](), list[EditedPair]()
         for row, result in self.make(batch):
@@ -155,7 +162,7 @@ class _Application:
         number = pl.int_range(1, pl.len() + 1).over("id").cast(pl.String)
         return context.with_columns(
             premise=values["document"].fill_null(old["premise"]),
-            hypothesis=values["claim"].fill_null(old["hypothesis"]),
+            hypothesis=prefixes[rows] + values["claim"].fill_null(old["hypothesis"]),
             label=_labels(old["label"], values["label"]),
             certainty=values["certainty"],
             edit=pl.lit(self.name),
