@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from acidtest.suites.grounding.documents import content_stems
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
-from acidtest.text.names import Name, find_names, has_word, names_of_document, other_name, replace_name
-from acidtest.text.roles import Exchange, exchange_roles, may_have_roles
-from acidtest.text.transitive import tag_claims
+
+if TYPE_CHECKING:
+    from acidtest.text.names import Name
+    from acidtest.text.roles import Exchange
 
 _CAPITAL = re.compile(r"[A-ZÀ-Þ]\w")
 _EVERYBODY = re.compile(
@@ -41,6 +42,8 @@ def entity(batch: ClaimBatch, *, names: Literal["outside", "inside"] = "outside"
     word of the new name is in the document, with names=inside it is a name of the document that has nothing to do with
     the claim. Gold is non-entailment, and contradiction where the claim says who or what something is.
     """
+    from acidtest.text.names import find_names
+
     for row, claim in batch.supported():
         if not _CAPITAL.search(claim.text, 1):
             continue
@@ -53,6 +56,8 @@ def entity(batch: ClaimBatch, *, names: Literal["outside", "inside"] = "outside"
 
 
 def _replace(claim: Claim, evidence: str, present: list[Name | None], where: str) -> EditedPair | str:
+    from acidtest.text.names import has_word, other_name, replace_name
+
     known = [name for name in present if name]
     if not known:
         return "kind of name not known"
@@ -75,6 +80,8 @@ def _replace(claim: Claim, evidence: str, present: list[Name | None], where: str
 
 def _other_inside(claim: Claim, name: Name) -> str | None:
     """A name of the document of the same kind and gender that no sentence connects with the claim."""
+    from acidtest.text.names import names_of_document
+
     if name.kind == "other":
         return None
     stems = frozenset(content_stems(claim.text)) - frozenset(content_stems(name.text))
@@ -98,6 +105,9 @@ def role(batch: ClaimBatch) -> Iterator[Result]:
     They are names, or nouns for people and groups. Symmetric verbs (meet, marry) and all but plain clauses are left
     alone. Gold is contradiction where both cannot be true (comparisons, north of, mother of), else non-entailment.
     """
+    from acidtest.text.roles import exchange_roles, may_have_roles
+    from acidtest.text.transitive import tag_claims
+
     rows = [row for row, claim in batch.supported() if may_have_roles(claim.text) and not _COMPLEX.search(claim.text)]
     for row, tagged in tag_claims(batch.frame["hypothesis"], rows, batch.tagger):
         claim = batch.claims[row]

@@ -6,10 +6,6 @@ import re
 from collections.abc import Iterator
 
 from acidtest.suites.grounding.edits import ClaimBatch, EditedPair, Result, edit
-from acidtest.text.conjuncts import exchange_conjuncts
-from acidtest.text.restrictions import drop_restriction, may_restrict
-from acidtest.text.transitive import has_listed_verb, tag_claims, transitive_clause
-from acidtest.text.voice import turn_voice
 
 _COMPLEX = re.compile(
     r"^[^,]*,[^,]*,|[;:?!\"“”()]|\b(?:that|which|who|whom|whose|where|if|because|although|while|when|or|but)\b"
@@ -25,6 +21,9 @@ def voice(batch: ClaimBatch) -> Iterator[Result]:
 
     Left alone are clauses with a negation or quantifier, with two clauses, and those whose parts are not certain.
     """
+    from acidtest.text.transitive import has_listed_verb, tag_claims, transitive_clause
+    from acidtest.text.voice import turn_voice
+
     rows = [
         row
         for row, claim in enumerate(batch.claims)
@@ -49,6 +48,9 @@ def conjuncts(batch: ClaimBatch) -> Iterator[Result]:
 
     Left alone are clauses and verbs ("came and saw"), firms, fixed pairs and claims in which the order counts.
     """
+    from acidtest.text.conjuncts import exchange_conjuncts
+    from acidtest.text.transitive import tag_claims
+
     rows = [row for row, claim in enumerate(batch.claims) if _JOINT.search(claim.text)]
     for row, tagged in tag_claims(batch.frame["hypothesis"], rows, batch.tagger):
         result = exchange_conjuncts(tagged, batch.claims[row].document.text)
@@ -66,6 +68,9 @@ def restriction(batch: ClaimBatch) -> Iterator[Result]:
     Left alone are claims with a negation, number, comparison, superlative or word for all, habits and plans: there a
     restriction does more than narrow.
     """
+    from acidtest.text.restrictions import drop_restriction, may_restrict
+    from acidtest.text.transitive import tag_claims
+
     rows = [row for row, claim in batch.supported() if may_restrict(claim.text)]
     for row, tagged in tag_claims(batch.frame["hypothesis"], rows, batch.tagger):
         result = drop_restriction(tagged)
