@@ -123,7 +123,7 @@ def test_evidence_about_everybody_is_left_alone(tmp_path: Path) -> None:
 
 def test_new_names_of_the_starter_are_nowhere_in_their_documents() -> None:
     rows = starter("grounding/entity")
-    assert rows.height == 119
+    assert rows.height > 100
     for document, change, kind in rows.select("premise", "change", "kind").iter_rows():
         old, new = change.split(" → ")
         fresh = [word for word in new.split() if word not in old.split()]

@@ -34,7 +34,7 @@ _SHARED_ELSEWHERE = 0.4
 """A name of the document is not used if another sentence with it has this share of the claim's content words."""
 
 
-@edit("entity", summary="A name of the claim replaced by another of the same kind", rows=119)
+@edit("entity", summary="A name of the claim replaced by another of the same kind", rows=135)
 def entity(batch: ClaimBatch, *, names: Literal["outside", "inside"] = "outside") -> Iterator[Result]:
     """One person, place or organisation of a supported claim becomes another of the same kind.
 

@@ -15,7 +15,7 @@ _COMPLEX = re.compile(
 _JOINT = re.compile(r"\w (?:and|or) \w")
 
 
-@edit("voice", summary="An active claim in the passive, or a passive one in the active", rows=22)
+@edit("voice", summary="An active claim in the passive, or a passive one in the active", rows=26)
 def voice(batch: ClaimBatch) -> Iterator[Result]:
     """A plain clause is put into the other voice: the claim says the same.
 
@@ -42,7 +42,7 @@ def voice(batch: ClaimBatch) -> Iterator[Result]:
         yield row, EditedPair(claim=text, change=kind, kind=kind)
 
 
-@edit("conjuncts", summary="What and or or joins, in the other order", rows=13)
+@edit("conjuncts", summary="What and or or joins, in the other order", rows=16)
 def conjuncts(batch: ClaimBatch) -> Iterator[Result]:
     """Two names, nouns or adjectives that *and* or *or* joins change places: the claim says the same.
 
