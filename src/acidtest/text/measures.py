@@ -30,6 +30,13 @@ SIGNS = {"$": "dollar", "US$": "dollar", "£": "pound sterling", "€": "euro", 
 """Currency signs and the units they stand for."""
 
 _ANY_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?: ?(?P<scale>thousand|million|billion|trillion))?")
+_NUMBER = re.compile(
+    r"(?<![\w.,:/^~'’$£€¥₹%+=*#–—−-])(?:(?P<sign>US\$|[$£€¥]) ?)?"
+    rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)|(?P<words>(?i:{PATTERN})))"
+    r"(?:[ -](?P<scale>thousand|million|billion|trillion)\b)?"
+)
+_UNIT = re.compile(r"(?P<link>[ -]?)(?P<unit>%|°[CF]?|[A-Za-zµ]+(?:[²³]|/[a-z]+)?(?:[ -][A-Za-z]+[²³]?){0,2})")
+_END = re.compile(r"(?![\w²³/:^'’$£€¥₹+=*–—−]|-(?!old\b))(?!\s*[–—−:×x]\s*\d)(?!\s?/)(?![.,]\d| \d+/\d)")
 _DIGITS_START = re.compile(r"(?:(?:US\$|[$£€¥]) ?)?\d[\d,.]*")
 _FIRST_WORDS = tuple(in_words(number) for number in (*range(1, 13), *range(20, 100, 10)))
 _FIRST_WORDS = (*_FIRST_WORDS, "thirteen", "fifteen", "a hundred", "a thousand", "a million")
@@ -121,12 +128,13 @@ def amount(value: Decimal, unit: Unit | None) -> tuple[str, Decimal]:
 
 def read_measures(text: str) -> list[Measure]:
     """The numbers of a text in order, with their units; not those in ranges, scores, names such as P8, or dates."""
-    pattern, end, measures = _measure_pattern(), 0, list[Measure]()
+    end, measures = 0, list[Measure]()
     for start in _possible_starts(text):
-        match = pattern.match(text, start) if start >= end else None
-        if match:
-            measures.append(_read(match))
-            end = match.end()
+        match = _NUMBER.match(text, start) if start >= end else None
+        measure = _read(text, match) if match else None
+        if measure:
+            measures.append(measure)
+            end = measure.end
     return measures
 
 
@@ -142,43 +150,40 @@ def _possible_starts(text: str) -> list[int]:
     return sorted(starts)
 
 
-def _read(match: re.Match[str]) -> Measure:
-    sign, unit_text = match["sign"] or "", match["unit"] or ""
-    words, digits = match["words"], match["digits"]
-    bare = Decimal(number_from_words(words) or 0) if words else Decimal(digits.replace(",", ""))
+def _read(text: str, match: re.Match[str]) -> Measure | None:
+    """The number that matched, with its unit; None where it is part of something else."""
+    link, unit_text, unit = _unit_after(text, match.end())
+    end = match.end() + len(link) + len(unit_text)
+    if not _END.match(text, end):
+        return None
+    sign, words = match["sign"] or "", match["words"]
     last = "words" if words else "digits"
-    unit = units_by_form().get(unit_text) or units_by_form().get(unit_text.lower())
-    if sign:
-        unit = units_by_form()[sign]
     return Measure(
         start=match.start(),
         number_start=match.start(last),
         number_end=match.end(last),
-        end=match.end(),
+        end=end,
         sign=sign,
         number=match[last],
         scale=(match["scale"] or "").lower(),
-        link=match["link"] or "",
+        link=link,
         unit_text=unit_text,
-        bare=bare,
-        unit=unit,
+        bare=Decimal(number_from_words(words) or 0) if words else Decimal(match["digits"].replace(",", "")),
+        unit=units_by_form()[sign] if sign else unit,
     )
 
 
-@cache
-def _measure_pattern() -> re.Pattern[str]:
-    # Abbreviations are case-sensitive: mW is not MW.
-    words = "|".join(re.escape(form) for form in _unit_forms() if form not in _short_forms())
-    short = "|".join(re.escape(form) for form in _unit_forms() if form in _short_forms())
-    scale = "thousand|million|billion|trillion"
-    return re.compile(
-        r"(?<![\w.,:/^~'’$£€¥₹%+=*#–—−-])(?:(?P<sign>US\$|[$£€¥]) ?)?"
-        r"(?:(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)|"
-        rf"(?P<words>(?i:{PATTERN})))"
-        rf"(?:[ -](?P<scale>{scale})\b)?"
-        rf"(?:(?P<link>[ -]?)(?P<unit>(?:(?i:{words})|{short})(?![\w/²³])))?"
-        r"(?![\w/:^'’$£€¥₹+=*–—−]|-(?!old\b))(?!\s*[–—−:×x]\s*\d)(?!\s?/)(?![.,]\d| \d+/\d)"
-    )
+def _unit_after(text: str, position: int) -> tuple[str, str, Unit | None]:
+    """The unit that begins at a position, the longest one, and what stands before it; empty without one."""
+    match = _UNIT.match(text, position)
+    if match:
+        forms, tail = units_by_form(), match["unit"]
+        stops = [stop.start() for stop in re.finditer(r"[ -]", tail)]
+        for stop in (len(tail), *reversed(stops)):
+            unit = forms.get(tail[:stop]) or _long_forms().get(tail[:stop].lower())
+            if unit:
+                return match["link"], tail[:stop], unit
+    return "", "", None
 
 
 class NumberMentions:
@@ -204,7 +209,7 @@ class NumberMentions:
         value = bare * SCALES[scale]
         if bare in self.values or value in self.values:
             return True
-        return unit is not None and self.has_amount(value, unit)
+        return unit is not None and unit.dimension in _convertible() and self.has_amount(value, unit)
 
     def has_amount(self, value: Decimal, unit: Unit | None) -> bool:
         """Whether the text mentions so many of a unit, or the same amount in another; a count without a unit."""
@@ -299,7 +304,6 @@ def units_by_form() -> dict[str, Unit]:
         for form in (unit.singular, unit.plural, unit.short):
             if form:
                 forms.setdefault(form, unit)
-                forms.setdefault(form.lower() if form != unit.short else form, unit)
     return forms
 
 
@@ -309,9 +313,14 @@ def find_unit(name: str, *, spelling: str) -> Unit:
     return next((unit for unit in candidates if unit.spelling == spelling), candidates[0])
 
 
-def _unit_forms() -> list[str]:
-    return sorted((form for form in units_by_form() if form not in SIGNS), key=len, reverse=True)
+@cache
+def _convertible() -> frozenset[str]:
+    """The dimensions with units of different sizes."""
+    return frozenset(unit.dimension for unit in units() if unit.factor != 1)
 
 
-def _short_forms() -> frozenset[str]:
-    return frozenset(unit.short for unit in units())
+@cache
+def _long_forms() -> dict[str, Unit]:
+    """The units by what they are called in lower case; abbreviations are left out, since mW is not MW."""
+    forms = {form.lower(): unit for unit in reversed(units()) for form in (unit.singular, unit.plural)}
+    return {form: unit for form, unit in forms.items() if form}

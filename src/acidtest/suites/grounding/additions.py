@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from acidtest.io.wordlists import packaged_table
 from acidtest.suites.grounding.assertions import NOT_MARKED, TaggedClaim, predicate_of, split_by_problem, tag_claims
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
-from acidtest.text.cautions import first_caution
-from acidtest.text.predicates import Predicate
-from acidtest.text.wordnet import noun_kind
+
+if TYPE_CHECKING:
+    from acidtest.text.predicates import Predicate
 
 _END = re.compile(r"[\s.]*$")
 _OTHER_VERBS = frozenset({"VBD", "VBZ", "VBP", "MD", "WDT", "WP", ","})
@@ -39,6 +39,8 @@ class Detail:
 @cache
 def details() -> tuple[Detail, ...]:
     """The packaged details."""
+    from acidtest.io.wordlists import packaged_table
+
     rows = packaged_table("grounding/details.tsv").iter_rows(named=True)
     return tuple(Detail(**row, stems=frozenset(content_stems(row["detail"]))) for row in rows)
 
@@ -50,6 +52,8 @@ def partial(batch: ClaimBatch) -> Iterator[Result]:
     ``kind`` is relative (*which surprised several experts*), adverbial, source (*as a retired lawyer confirmed*),
     apposition (*a keen chess player*) or conjunct (*and was discussed in a podcast*).
     """
+    from acidtest.text.cautions import first_caution
+
     claims, problems = split_by_problem(batch, shared_words=False)
     for row, claim in list(claims.items()):
         problem = first_caution(claim.text, "addition")
@@ -72,6 +76,8 @@ def partial(batch: ClaimBatch) -> Iterator[Result]:
 
 def _is_described_as_person(claim: str, document: str) -> bool:
     """Whether a claim begins with a full name that speaks, is *who*, or has a title or role in the document."""
+    from acidtest.text.wordnet import noun_kind
+
     name = _FULL_NAME.match(claim)
     if name is None:
         return False
@@ -96,6 +102,8 @@ def _with_detail(claim: Claim, predicate: Predicate | str, fitting: Sequence[Det
 
 def _subject_and_tense(predicate: Predicate | str, *, is_person: bool) -> tuple[str, str]:
     """The kind of subject and the tense for which details are sought; empty where they are not certain."""
+    from acidtest.text.cautions import first_caution
+
     if isinstance(predicate, str):
         return "", ""
     tense = "past" if predicate.is_past else "present" if predicate.tag in ("VBZ", "VBP") else ""
@@ -172,6 +180,8 @@ class _Fact:
 
 def _sentence_problem(claim: Claim) -> str | None:
     """Why a claim cannot be a cause or effect, as far as its words and those of its evidence show."""
+    from acidtest.text.cautions import first_caution
+
     if not claim.marked:
         return NOT_MARKED
     return first_caution(claim.text, "fact") or first_caution(claim.evidence_sentence or "", "cause")
@@ -193,6 +203,8 @@ def _fact(claim: Claim, tagged: TaggedClaim) -> _Fact | str:
 
 def _may_be_joined(effect: _Fact, other: _Fact) -> bool:
     """Whether one fact may be called the cause of another though the document does not link the two."""
+    from acidtest.text.cautions import first_caution
+
     [first], [second] = effect.claim.evidence, other.claim.evidence
     if abs(first - second) < 2 or effect.is_past != other.is_past:
         return False

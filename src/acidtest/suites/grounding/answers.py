@@ -54,7 +54,7 @@ def answers(request: Request) -> Suite:
     """
     is_starter = request.source is None
     pairs = grounding_pairs(replace(request, n=None) if is_starter else request, columns=_COLUMNS)
-    splitter = _Splitter()
+    splitter = _Splitter(Counter(pairs.card.left_out))
     if is_starter:
         kept: dict[str, Kind] = {"register": "factor", "world": "factor", "document": "text"}
         rows = _starter_rows(pairs.frame.collect(), request).lazy()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
-from acidtest.text.cautions import caution_pattern, first_caution
-from acidtest.text.predicates import Predicate, insert_negation, main_predicate, remove_negation
-from acidtest.text.sentences import Sentences
-from acidtest.text.trends import reverse_trend
+
+if TYPE_CHECKING:
+    from acidtest.text.predicates import Predicate
 
 NO_EVIDENCE = "no single evidence sentence"
 NOT_MARKED = "evidence not marked"
@@ -71,6 +71,8 @@ class TaggedClaim:
 
 def tag_claims(claims: Mapping[int, Claim], tagger: str) -> Iterator[TaggedClaim]:
     """The claims that have words, tagged, with their numbers in the batch; others of the batch cost no time."""
+    from acidtest.text.sentences import Sentences
+
     rows = list(claims)
     texts = pl.Series([claims[row].text for row in rows], dtype=pl.String)
     for number, *columns in Sentences.of(texts, tagger).by_text("token", "tag", "start", "end", "entity"):
@@ -82,6 +84,8 @@ def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[d
 
     Without ``shared_words``, it does not matter how many of its words the evidence has.
     """
+    from acidtest.text.cautions import first_caution
+
     claims, problems = dict[int, Claim](), dict[int, str]()
     for row, claim in batch.supported():
         problem = evidence_problem(claim) if shared_words or claim.evidence_sentence is None else None
@@ -95,10 +99,15 @@ def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[d
 
 def predicate_of(claim: Claim, tagged: TaggedClaim) -> Predicate | str:
     """The finite verb of the main clause of a claim, or the reason why it is not certain."""
+    from acidtest.text.predicates import main_predicate
+
     return main_predicate(claim.text, tagged.words, tagged.tags, tagged.starts, tagged.ends)
 
 
 def _negated(claim: Claim, predicate: Predicate) -> EditedPair | str:
+    from acidtest.text.cautions import caution_pattern, first_caution
+    from acidtest.text.predicates import insert_negation, remove_negation
+
     reason = predicate.subject_problem
     if reason:
         return reason
@@ -141,6 +150,9 @@ def trend(batch: ClaimBatch) -> Iterator[Result]:
 
     ``kind`` is change (*rose*), comparative (*larger than*), bound (*more than 40*), order (*before*), place (*above*).
     """
+    from acidtest.text.cautions import first_caution
+    from acidtest.text.trends import reverse_trend
+
     for row, claim in batch.supported():
         reversal = reverse_trend(claim.text, claim.evidence_sentence or "")
         if reversal is None:

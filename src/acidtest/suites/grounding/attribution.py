@@ -6,12 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from acidtest.io.wordlists import packaged_table
 from acidtest.suites.grounding.assertions import NO_EVIDENCE, NOT_MARKED
 from acidtest.suites.grounding.documents import Document, content_stems
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
-from acidtest.text.cautions import first_caution
-from acidtest.text.clauses import function_words
 
 _TITLE = r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.|Mayor|Judge|Professor|Detective) "
 _NAME = rf"(?:{_TITLE})?[A-Z][\w'’]*[a-z](?:[- ][A-Z][\w]*[a-z]){{0,2}}"
@@ -28,6 +25,8 @@ _PER_CLAIM = 2
 
 @cache
 def _speech() -> str:
+    from acidtest.io.wordlists import packaged_table
+
     return "|".join(packaged_table("grounding/speech.tsv")["word"])
 
 
@@ -74,6 +73,8 @@ def quotation(batch: ClaimBatch) -> Iterator[Result]:
 
 
 def _problem(claim: Claim) -> str | None:
+    from acidtest.text.cautions import first_caution
+
     if not claim.marked:
         return NOT_MARKED
     if claim.evidence_sentence is None:
@@ -108,6 +109,8 @@ def _says(document: Document, last: str, stated: frozenset[str]) -> bool:
 
 def _speakers(document: Document) -> tuple[str, ...]:
     """The names of those who say something in a document; the fullest form of each."""
+    from acidtest.text.clauses import function_words
+
     pattern = _speaker_pattern()
     names = [match["before"] or match["after"] for match in pattern.finditer(document.text)]
     names = [name for name in names if name.split(" ")[0].lower() not in function_words()]

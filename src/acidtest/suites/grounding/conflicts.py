@@ -70,7 +70,7 @@ def conflicts(request: Request) -> Suite:
     disagree there is no gold: the suite shows whether the verdict follows the first, the last or neither.
     """
     pairs = grounding_pairs(replace(request, n=None), columns=(*_COLUMNS, "variant"))
-    maker = _Maker(Draws(request.seed, _NAME))
+    maker = _Maker(Draws(request.seed, _NAME), Counter(pairs.card.left_out))
     rows = transform_rows(pairs.frame.drop(*PARSES, strict=False), maker.make)
     kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
     pairs, crossed = draw_claims(request, pairs, rows.lazy())

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from typing import TYPE_CHECKING
 
-from acidtest.io.wordlists import packaged_table
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
 from acidtest.suites.grounding.numbers import change_number, choose_measure, duration_gold, is_duration
 from acidtest.suites.grounding.occurrences import (
@@ -20,18 +20,10 @@ from acidtest.suites.grounding.occurrences import (
     context_problem,
     restriction_problem,
 )
-from acidtest.text.dates import (
-    WEEKDAYS,
-    ClockTime,
-    DateMention,
-    days_of_month,
-    month_names,
-    read_dates,
-    read_times,
-    write_date,
-    write_time,
-)
-from acidtest.text.measures import NumberMentions, number_mentions
+
+if TYPE_CHECKING:
+    from acidtest.text.dates import ClockTime, DateMention
+    from acidtest.text.measures import NumberMentions
 
 _STATE = re.compile(r"\b(?:exist(?:s|ed|ence)?|alive|already|still|remain(?:s|ed)?)\b")
 """What was so in a year was often so in others, which readers infer."""
@@ -46,7 +38,7 @@ class _Place:
     mention: DateMention | ClockTime
 
 
-@edit("date", summary="A date, time of day or duration of a supported claim replaced by another", rows=72)
+@edit("date", summary="A date, time of day or duration of a supported claim replaced by another", rows=73)
 def date(batch: ClaimBatch) -> Iterator[Result]:
     """One year, month, day, weekday, time of day or duration of a supported claim becomes another.
 
@@ -72,6 +64,8 @@ def date(batch: ClaimBatch) -> Iterator[Result]:
 
 
 def _places(text: str) -> list[_Place]:
+    from acidtest.text.dates import read_dates, read_times
+
     if not _DATE_START.search(text):
         return []
     dates = [mention for mention in read_dates(text) if mention.form != "weekday" or not _in_name(text, mention)]
@@ -110,6 +104,9 @@ def _in_name(text: str, mention: DateMention) -> bool:
 
 def _is_same(place: _Place, other: _Place) -> bool:
     """Whether two places have the same year, month and so on; days are the same in one month only."""
+
+    from acidtest.text.dates import ClockTime
+
     one, two = place.mention, other.mention
     if place.kind != other.kind:
         return False
@@ -120,6 +117,8 @@ def _is_same(place: _Place, other: _Place) -> bool:
 
 
 def _change_date(claim: Claim, place: _Place) -> EditedPair | str:
+    from acidtest.text.dates import ClockTime
+
     mention = place.mention
     others = list(_other_times(claim, mention) if isinstance(mention, ClockTime) else _other_dates(claim, place))
     if not others:
@@ -136,11 +135,18 @@ def _change_date(claim: Claim, place: _Place) -> EditedPair | str:
 
 def _happens_once(text: str) -> bool:
     """Whether a claim with a single date tells something that happens to a thing once."""
+
+    from acidtest.text.dates import read_dates
+
     return len(read_dates(text)) == 1 and not _single_events().isdisjoint(re.findall(r"[a-z]+", text))
 
 
 def _other_dates(claim: Claim, place: _Place) -> Iterator[str]:
     """The date with another year, month, day or weekday that the document does not have."""
+
+    from acidtest.text.dates import WEEKDAYS, DateMention, days_of_month, month_names, write_date
+    from acidtest.text.measures import number_mentions
+
     mention = place.mention
     assert isinstance(mention, DateMention)
     mentions, words = number_mentions(claim.document.text, claim.document.words), claim.document.words
@@ -174,6 +180,10 @@ def _other_years(year: int, mentions: NumberMentions) -> Iterator[int]:
 
 def _other_times(claim: Claim, mention: ClockTime) -> Iterator[str]:
     """The time of day, two to five hours earlier or later in the same half of the day."""
+
+    from acidtest.text.dates import write_time
+    from acidtest.text.measures import number_mentions
+
     mentions = number_mentions(claim.document.text, claim.document.words)
     for hour in range(24):
         # The clock of twelve hours calls noon 12 p.m., which is confusing.
@@ -187,4 +197,7 @@ def _other_times(claim: Claim, mention: ClockTime) -> Iterator[str]:
 @cache
 def _single_events() -> frozenset[str]:
     """Words for what happens to a thing once."""
+
+    from acidtest.io.wordlists import packaged_table
+
     return frozenset(packaged_table("grounding/single_events.tsv")["word"])

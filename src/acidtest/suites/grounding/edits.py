@@ -13,11 +13,12 @@ a reason why not; both with the number of the claim. The decorator ``edit`` make
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -89,7 +90,8 @@ class EditedPair:
 Result = tuple[int, EditedPair | str]
 """The number of a claim in its batch with the edited pair, or with the reason why it was skipped."""
 
-Edit = Callable[["ClaimBatch"], Iterable[Result]]
+Edit = Callable[..., Iterable[Result]]
+"""A function of a ``ClaimBatch``; its keyword parameters are options of the suite."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +133,20 @@ class _Application:
     """Applies an edit to a corpus batch by batch."""
 
     name: str
-    make: Edit
+    make: Callable[[ClaimBatch], Iterable[Result]]
     draws: Draws
     tagger: str
     left_out: Counter[str] = field(default_factory=Counter)
 
     def apply(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """A row for every edited pair: the columns of the corpus, those of the suite, and ``variant``."""
+        """A row for every edited pair: the columns of the corpus, those of the suite, and ``variant``.
+
+        Of a claim that is joined with its question, the answer alone is edited.
+        """
+        from acidtest.text.questions import question_prefixes
+
+        prefixes = question_prefixes(pairs)
+        pairs = pairs.with_columns(pl.col("hypothesis").str.slice(prefixes.str.len_chars()))
         batch = ClaimBatch(pairs, self.draws, self.tagger)
         rows, edits = list[int](), list[EditedPair]()
         for row, result in self.make(batch):
@@ -153,7 +162,7 @@ class _Application:
         number = pl.int_range(1, pl.len() + 1).over("id").cast(pl.String)
         return context.with_columns(
             premise=values["document"].fill_null(old["premise"]),
-            hypothesis=values["claim"].fill_null(old["hypothesis"]),
+            hypothesis=prefixes[rows] + values["claim"].fill_null(old["hypothesis"]),
             label=_labels(old["label"], values["label"]),
             certainty=values["certainty"],
             edit=pl.lit(self.name),
@@ -215,9 +224,10 @@ def edit(
     suite_name = f"grounding/{name}"
 
     def register(make: Edit) -> Edit:
-        def edited(request: Request, *, tagger: str = "auto") -> Suite:
+        def edited(request: Request, *, tagger: str = "auto", **options: Any) -> Suite:
             pairs = grounding_pairs(replace(request, n=None), columns=(*_COLUMNS, "variant"))
-            application = _Application(name, make, Draws(request.seed, suite_name), tagger)
+            draws, left_out = Draws(request.seed, suite_name), Counter(pairs.card.left_out)
+            application = _Application(name, partial(make, **options), draws, tagger, left_out)
             frame = pairs.frame.drop(*PARSES, strict=False)
             transform = transform_documents if whole_documents else transform_rows
             pairs, changed = draw_claims(request, pairs, transform(frame, application.apply).lazy())
@@ -230,6 +240,7 @@ def edit(
                 changed,
                 request=request,
                 version=version,
+                arguments=options,
                 columns={**kept, **_COLUMNS},
                 sample_by="base_id",
                 left_out=application.left_out,
@@ -237,6 +248,7 @@ def edit(
             )
 
         edited.__doc__ = make.__doc__
+        edited.__signature__ = _signature(edited, make)  # type: ignore[attr-defined]
         register_suite = generator(
             suite_name,
             summary=summary,
@@ -250,3 +262,10 @@ def edit(
         return make
 
     return register
+
+
+def _signature(edited: Callable[..., Suite], make: Edit) -> inspect.Signature:
+    """The request, the tagger, and the options that the edit takes beyond its batch."""
+    shared = list(inspect.signature(edited, eval_str=True).parameters.values())[:2]
+    options = list(inspect.signature(make, eval_str=True).parameters.values())[1:]
+    return inspect.Signature([*shared, *options])

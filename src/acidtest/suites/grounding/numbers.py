@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
 from acidtest.suites.grounding.occurrences import (
@@ -16,8 +17,10 @@ from acidtest.suites.grounding.occurrences import (
     problem_in_claim,
     problem_in_evidence,
 )
-from acidtest.text.measures import SCALES, SIGNS, Measure, NumberMentions, Unit, find_unit, number_mentions
-from acidtest.text.quantities import Form, Quantity, looks_alike, role_words, write_like
+
+if TYPE_CHECKING:
+    from acidtest.text.measures import Measure, NumberMentions, Unit
+    from acidtest.text.quantities import Form, Quantity
 
 _FEW = 12
 _HIGHER, _LOWER = (Decimal("1.2"), Decimal("2.2")), (Decimal("0.4"), Decimal("0.85"))
@@ -38,7 +41,7 @@ _EVENT_TIME = re.compile(r" (?:ago|earlier|later|before|after|previously|from no
 _OTHER_SCALES = {"thousand": ("million",), "million": ("billion", "thousand"), "billion": ("million", "trillion")}
 
 
-@edit("number", summary="A number of a supported claim replaced by another that the document does not have", rows=57)
+@edit("number", summary="A number of a supported claim replaced by another that the document does not have", rows=61)
 def number(batch: ClaimBatch) -> Iterator[Result]:
     """One number of a supported claim becomes another, written the same way: 22 million crowns, 31 million crowns.
 
@@ -56,7 +59,7 @@ def number(batch: ClaimBatch) -> Iterator[Result]:
         yield row, change_number(claim, chosen, _number_kind(claim.text, chosen), "contradiction")
 
 
-@edit("unit", summary="A unit or scale of a supported claim replaced by another", rows=47)
+@edit("unit", summary="A unit or scale of a supported claim replaced by another", rows=50)
 def unit(batch: ClaimBatch) -> Iterator[Result]:
     """One unit of a supported claim becomes another: 167 metres, 167 feet; 60 million, 60 billion; 5 euros, 5 dollars.
 
@@ -100,6 +103,10 @@ def duration_gold(text: str, measure: Measure) -> str:
 
 def change_number(claim: Claim, measure: Measure, kind: str, label: str) -> EditedPair | str:
     """The claim with another number, or the reason why there is none."""
+
+    from acidtest.text.measures import number_mentions
+    from acidtest.text.quantities import write_like
+
     mentions = number_mentions(claim.document.text, claim.document.words)
     value = next(
         (value for value in _other_values(claim, measure) if not _is_mentioned(value, measure, mentions)), None
@@ -145,6 +152,9 @@ def _other_values(claim: Claim, measure: Measure) -> Iterator[Decimal]:
     A lower count may be true with a higher one: who scored eleven goals scored nine, and what lasts for ten days lasts
     for six. So counts and durations become higher, unless they are definite ("the 41 employees") or parts of a whole.
     """
+
+    from acidtest.text.quantities import looks_alike
+
     text, quantity, whole = claim.text, _quantity(measure), is_part(claim.text, measure)
     lower = measure.dimension not in ("", "time") or bool(_DETERMINED.search(text[: measure.start].rstrip()))
     lower = (lower or whole is not None) and not is_whole(text, measure)
@@ -170,6 +180,8 @@ def _values_between(claim: Claim, quantity: Quantity, limits: tuple[Decimal, Dec
 
 
 def _quantity(measure: Measure) -> Quantity:
+    from acidtest.text.quantities import Quantity
+
     form: Form = "percent" if measure.dimension == "percent" else "words" if measure.is_words else "digits"
     limit = Decimal(100) if form == "percent" else None
     return Quantity(measure.number_start, measure.number_end, measure.number, measure.bare, form, limit)
@@ -193,11 +205,16 @@ def _has_other_unit(claim: Claim, measure: Measure) -> bool:
 
 def pounds_are_money(claim: Claim) -> bool:
     """Whether the pounds of a document are a currency and not a weight."""
+
+    from acidtest.text.quantities import role_words
+
     words = claim.document.words
     return not words.isdisjoint(role_words("price")) and words.isdisjoint(role_words("weight"))
 
 
 def _change_unit(claim: Claim, measure: Measure) -> EditedPair | str:
+    from acidtest.text.measures import SCALES, number_mentions
+
     mentions = number_mentions(claim.document.text, claim.document.words)
     changes = list[tuple[str, str, str]]()
     for scale in _OTHER_SCALES.get(measure.scale, ()):
@@ -219,12 +236,16 @@ def _change_unit(claim: Claim, measure: Measure) -> EditedPair | str:
 
 
 def _other_units(measure: Measure) -> Iterator[Unit]:
+    from acidtest.text.measures import find_unit
+
     if measure.unit:
         for name in measure.unit.others:
             yield find_unit(name, spelling=measure.unit.spelling)
 
 
 def _write_unit(measure: Measure, other: Unit) -> str:
+    from acidtest.text.measures import SIGNS
+
     if measure.sign:
         return next((sign for sign, name in SIGNS.items() if name == other.name), "")
     assert measure.unit

@@ -6,13 +6,13 @@ import re
 from decimal import Decimal
 from functools import cache, lru_cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from acidtest.io.wordlists import packaged_table
 from acidtest.suites.grounding.documents import content_stems
 from acidtest.suites.grounding.edits import Claim
-from acidtest.text.dates import read_dates, read_times
-from acidtest.text.measures import Measure, read_measures
-from acidtest.text.quantities import NUMBER_WORDS, role_words
+
+if TYPE_CHECKING:
+    from acidtest.text.measures import Measure
 
 NO_EVIDENCE = "no single evidence sentence"
 IN_DOCUMENT = "other value in the document"
@@ -44,6 +44,10 @@ _MOST_COMMON = 12
 @lru_cache(1 << 10)
 def candidate_measures(text: str) -> tuple[Measure, ...]:
     """The numbers above one that count or measure: not dates, times of day, years, or those in names."""
+
+    from acidtest.text.dates import read_dates, read_times
+    from acidtest.text.measures import read_measures
+
     if not _DIGIT.search(text) and not _has_number_stem(text.lower()):
         return ()
     measures = read_measures(text)
@@ -65,6 +69,9 @@ def candidate_measures(text: str) -> tuple[Measure, ...]:
 
 def _has_number_stem(text: str) -> bool:
     """Whether a text in lower case may have a number above one in words; quicker than reading it."""
+
+    from acidtest.text.quantities import NUMBER_WORDS
+
     return any(word in text for word in NUMBER_WORDS)
 
 
@@ -133,6 +140,9 @@ def change_problem(before: str, *, kind: str = "") -> str:
 
 def _part_of(text: str, measure: Measure) -> bool:
     """Whether a number tells of how many another one is a part."""
+
+    from acidtest.text.measures import read_measures
+
     return is_whole(text, measure) and any(is_part(text, other) == measure.value for other in read_measures(text))
 
 
@@ -163,6 +173,9 @@ def _is_same(measure: Measure, other: Measure, sentence: str) -> bool:
 
 def is_part(text: str, measure: Measure) -> Decimal | None:
     """The whole of which a number is a part, in "16 of 40 sites" and "16 of the 40 sites"; None without one."""
+
+    from acidtest.text.measures import read_measures
+
     match = re.match(
         r"(?: [a-z]+)? of (?:the |its |their |his |her |these |those |all )?(?:top |first |last )?", text[measure.end :]
     )
@@ -183,6 +196,9 @@ def is_whole(text: str, measure: Measure) -> bool:
 
 def _in_name(text: str, measure: Measure) -> bool:
     """Whether a number may be part of a name: Apollo 11, row nine, 12 Angry Men."""
+
+    from acidtest.text.quantities import role_words
+
     before = text[: measure.start]
     if measure.is_words and measure.number[0].isupper() and before.strip():
         return True
@@ -207,6 +223,9 @@ def _in_name(text: str, measure: Measure) -> bool:
 
 def restriction_problem(text: str, before: str) -> str:
     """A problem if a number or date, with these words before it, restricts whom or what the claim is about."""
+
+    from acidtest.text.quantities import role_words
+
     match = _RELATIVE.search(before)
     introduced = not match or match[1].endswith(",") or match[1].lower() in role_words("report")
     restricted = not introduced and not text.startswith("It ")
@@ -225,6 +244,8 @@ def _stems_after(text: str, end: int, words: int) -> list[str]:
 
 @cache
 def _patterns(side: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    from acidtest.io.wordlists import packaged_table
+
     rows = packaged_table("grounding/number_contexts.tsv").filter(side=side)
     return tuple(
         (reason, re.compile(pattern, re.IGNORECASE)) for reason, pattern in rows.select("reason", "pattern").iter_rows()

@@ -85,7 +85,7 @@ def padding(request: Request, *, times: str = _TIMES) -> Suite:
     multiples = _parse_times(times)
     draws = Draws(request.seed, _NAME)
     pairs = grounding_pairs(replace(request, n=None), columns=(*_COLUMNS, "companions", "before", "variant"))
-    planner = _Planner(_collect_companions(pairs, draws), multiples, draws)
+    planner = _Planner(_collect_companions(pairs, draws), multiples, draws, Counter(pairs.card.left_out))
     plan = transform_rows(pairs.frame.drop(*PARSES, strict=False), planner.plan)
 
     def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:

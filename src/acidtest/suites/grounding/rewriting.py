@@ -6,21 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
 from acidtest.suites.grounding.numbers import pounds_are_money, replace_span
 from acidtest.suites.grounding.occurrences import candidate_measures, rewriting_problem
-from acidtest.text.dates import (
-    ClockTime,
-    DateForm,
-    DateMention,
-    read_dates,
-    read_times,
-    write_date,
-    write_time,
-)
-from acidtest.text.measures import SIGNS, Measure, Unit, conversions, find_unit
-from acidtest.text.quantities import in_words, number_from_words, role_words
+
+if TYPE_CHECKING:
+    from acidtest.text.dates import ClockTime, DateForm, DateMention
+    from acidtest.text.measures import Measure, Unit
 
 _NO_NOUN = re.compile(
     r"[.,;:)]|$| (?:in|on|for|to|from|an?|per|of|and|by|at|as|with|was|were|is|are|will|would|that|which|each|less|"
@@ -49,7 +43,7 @@ class Rewriting:
     new: str
 
 
-@edit("rewritten", summary="A number, unit or date of a claim written otherwise", rows=225)
+@edit("rewritten", summary="A number, unit or date of a claim written otherwise", rows=266)
 def rewritten(batch: ClaimBatch) -> Iterator[Result]:
     """A number, unit or date of a claim is written otherwise and means the same; gold stays.
 
@@ -91,6 +85,9 @@ def _rewrite_number(text: str, measure: Measure) -> Iterator[Rewriting]:
 
 def _other_numbers(text: str, measure: Measure) -> Iterator[tuple[str, str]]:
     """Other forms of a number, each with its scale."""
+
+    from acidtest.text.quantities import in_words
+
     value, bare = measure.value, measure.bare
     if measure.is_words:
         if measure.start and (measure.unit or measure.value > 12 or _counts_noun(text, measure)):
@@ -114,11 +111,16 @@ def _other_numbers(text: str, measure: Measure) -> Iterator[tuple[str, str]]:
 
 def _counts_noun(text: str, measure: Measure) -> bool:
     """Whether a noun or adjective follows: digits look odd in "the three were present"."""
+
+    from acidtest.text.quantities import role_words
+
     word = re.match(r"[- ]([a-z]+)", text[measure.end :])
     return word is not None and word[1] not in role_words("end")
 
 
 def _in_digits(measure: Measure) -> tuple[str, str]:
+    from acidtest.text.quantities import number_from_words
+
     value = Decimal(number_from_words(measure.number) or 0)
     if value >= 1_000_000 and value % 1_000_000 == 0:
         return f"{value / 1_000_000:.0f}", "million"
@@ -126,6 +128,8 @@ def _in_digits(measure: Measure) -> tuple[str, str]:
 
 
 def _rewrite_fraction(text: str) -> Iterator[Rewriting]:
+    from acidtest.text.quantities import in_words
+
     for match in _FRACTION.finditer(text):
         number = _FRACTIONS[match["part"].lower()]
         written = f"{number} percent" if match.start() else f"{in_words(int(number)).capitalize()} percent"
@@ -142,6 +146,8 @@ def _rewrite_unit(claim: Claim, measure: Measure) -> Iterator[Rewriting]:
 
 
 def _other_units(claim: Claim, measure: Measure, unit: Unit) -> Iterator[str]:
+    from acidtest.text.measures import SIGNS, find_unit
+
     if measure.link == "-" or (measure.unit_text == unit.singular != unit.plural):
         return
     text, digits = claim.text, _digits(measure)
@@ -165,6 +171,10 @@ def _other_units(claim: Claim, measure: Measure, unit: Unit) -> Iterator[str]:
 
 def _converted(text: str, measure: Measure, unit: Unit) -> Iterator[str]:
     """The same amount in other units, where the conversion is exact and natural."""
+
+    from acidtest.text.measures import conversions, find_unit
+    from acidtest.text.quantities import in_words
+
     if _RATE_OR_AGE.match(text, measure.end) or (unit.dimension == "time" and _PERIOD.search(text[: measure.start])):
         return
     for conversion in conversions().get(unit.name, ()):
@@ -197,6 +207,9 @@ def _spelling(claim: Claim) -> str:
 
 def _rewrite_dates(text: str) -> Iterator[Rewriting]:
     """The claim with all its days of one form in another."""
+
+    from acidtest.text.dates import read_dates
+
     mentions = [mention for mention in read_dates(text) if mention.day and mention.month]
     if not mentions or len({mention.form for mention in mentions}) > 1:
         return
@@ -213,6 +226,8 @@ def _rewrite_dates(text: str) -> Iterator[Rewriting]:
 
 
 def _with_dates(text: str, mentions: list[DateMention], form: DateForm) -> Rewriting:
+    from acidtest.text.dates import write_date
+
     pieces, position = list[str](), 0
     for mention in mentions:
         written = write_date(form, mention.year, mention.month, mention.day)
@@ -235,6 +250,8 @@ def _with_dates(text: str, mentions: list[DateMention], form: DateForm) -> Rewri
 
 
 def _rewrite_time(text: str) -> Iterator[Rewriting]:
+    from acidtest.text.dates import read_times, write_time
+
     times = read_times(text)
     if len(times) != 1 or not _is_plain_time(text, times[0]):
         return
@@ -259,6 +276,7 @@ def _is_plain_time(text: str, time: ClockTime) -> bool:
 
 def _rewrite_century(text: str) -> Iterator[Rewriting]:
     from acidtest.text.measures import ordinal
+    from acidtest.text.quantities import in_words
 
     for match in _CENTURY.finditer(text):
         if match["digits"]:

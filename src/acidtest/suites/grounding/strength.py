@@ -11,11 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from acidtest.suites.grounding.assertions import NO_EVIDENCE, NOT_MARKED, TaggedClaim, tag_claims
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
-from acidtest.text.cautions import caution_pattern, cautions, first_caution
-from acidtest.text.inflection import match_case
-from acidtest.text.predicates import finite_form, is_plural_phrase, past_form
-from acidtest.text.trends import is_plural_noun
-from acidtest.text.wordnet import noun_kind, wordnet
 
 _HEDGE = re.compile(
     r"\b(?:may|might|could|probably|possibly|perhaps|presumably|apparently|allegedly|reportedly|"
@@ -79,6 +74,8 @@ def hedge(batch: ClaimBatch) -> Iterator[Result]:
 
 def _evidence_problem(claim: Claim, use: str) -> str | None:
     """Why the marked evidence of a claim does not carry an edit: it must have words of ``use``, as the claim does."""
+    from acidtest.text.cautions import cautions
+
     if not claim.marked:
         return NOT_MARKED
     if claim.evidence_sentence is None:
@@ -104,6 +101,10 @@ def _unhedged(claim: Claim, tagged: TaggedClaim) -> EditedPair | str:
 
 
 def _without_modal(claim: Claim, words: list[str], tagged: TaggedClaim, place: int) -> EditedPair | str:
+    from acidtest.text.cautions import first_caution
+    from acidtest.text.predicates import finite_form, is_plural_phrase, past_form
+    from acidtest.text.wordnet import wordnet
+
     tags, starts, ends = tagged.tags, tagged.starts, tagged.ends
     begin = _clause_start(words, tags, place)
     subject, subject_tags = words[begin:place], tags[begin:place]
@@ -155,6 +156,8 @@ def _clause_start(words: Sequence[str], tags: Sequence[str], place: int) -> int:
 
 def _is_person(subject: Sequence[str], tags: Sequence[str]) -> bool:
     """Whether the head of a subject names people, who may be permitted something."""
+    from acidtest.text.wordnet import noun_kind, wordnet
+
     end = next(
         (place for place, tag in enumerate(tags) if place and tag in ("IN", "TO", "VBN", ",", "WDT", "WP")), len(tags)
     )
@@ -166,10 +169,14 @@ def _is_person(subject: Sequence[str], tags: Sequence[str]) -> bool:
 
 
 def _is_doubted(claim: Claim) -> bool:
+    from acidtest.text.cautions import caution_pattern
+
     return caution_pattern("doubted").search(claim.evidence_sentence or "") is not None
 
 
 def _without_belief(claim: Claim, belief: re.Match[str]) -> EditedPair | str:
+    from acidtest.text.predicates import finite_form, past_form
+
     copula, attitude, have, verb = belief.groups()
     plural = copula in ("are", "were")
     form: str | None
@@ -198,6 +205,9 @@ def scope(batch: ClaimBatch) -> Iterator[Result]:
 
     Only where the corpus marks its evidence. ``kind`` is part (*most of the clubs*), some (*some clubs*) or frequency.
     """
+    from acidtest.text.cautions import first_caution
+    from acidtest.text.inflection import match_case
+
     for row, claim in batch.supported():
         match, kind, word = _narrow_scope(claim.text)
         if match is None:
@@ -215,6 +225,8 @@ def scope(batch: ClaimBatch) -> Iterator[Result]:
 
 def _narrow_scope(text: str) -> tuple[re.Match[str] | None, str, str]:
     """The first word that says how many or how often, its kind, and the word to put in its place."""
+    from acidtest.text.trends import is_plural_noun
+
     part = _PART_OF.search(text)
     if part:
         return part, "part", "all of "
