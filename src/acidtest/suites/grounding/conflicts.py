@@ -18,7 +18,7 @@ from acidtest.suites.grounding.edits import Claim, ClaimBatch, draw_claims
 
 _NAME = "grounding/conflicts"
 _COLUMNS: dict[str, Kind] = {"kind": "factor", "first": "factor", "last": "factor", "value": "factor", "change": "text"}
-_OF_DOCUMENT = ("register", "world", "document")
+_OF_DOCUMENT = ("register", "facts", "document")
 
 _CASES = {
     "both agree": (True, True, "entailment"),
