@@ -18,6 +18,8 @@ from acidtest.render.terminal import render
 from acidtest.studies.comparison.profiles import compare_profiles
 from acidtest.studies.crossed_suites import all_cues, crossed_suites
 from acidtest.studies.cue_profile import Profile, claims, measure_profile
+from acidtest.studies.gate.policy import CueRule, GatePolicy
+from acidtest.studies.gate.result import GateState
 from acidtest.studies.profile import profile
 from acidtest.studies.profile.toggles import toggle_sections
 
@@ -199,6 +201,19 @@ def test_two_verifiers_are_compared_on_their_cues(run_of: Callable[[str, Verdict
     assert [cue for cue, one in contrast.cues.items() if one.differs] == ["claim_names"]
     assert contrast.gold_effect is not None
     assert contrast.gold_effect.difference.value == -1
+
+
+def test_a_gate_limits_the_cues_of_verifiers(run_of: Callable[[str, Verdict], Run]) -> None:
+    run = run_of("gated by numbers", lambda row: row["numbers_found"] == "yes")
+    rules = tuple(CueRule(cue, 20.0, "required") for cue in ("claim_numbers", "claim_names", "overlap"))
+    result = STUDIES["gate"].compute(run, run, policy=GatePolicy(cues=rules))
+    checks = {check.name: check for check in result.comparisons[0].checks}
+    assert [checks[f"cues:{rule.cue}"].state for rule in rules] == [
+        GateState.FAIL,
+        GateState.PASS,
+        GateState.UNDECIDED,
+    ]
+    assert checks["cues:overlap"].reason == "the candidate was not asked suite cues"
 
 
 def test_no_two_suites_have_a_cue_of_the_same_name() -> None:

@@ -10,7 +10,7 @@ import pytest
 from acidtest import api
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table
-from acidtest.suites.grounding.cues import GOLD, PLACES, SWITCHED, Item, draw_items
+from acidtest.suites.grounding.cues import GOLD, PLACES, SWITCHED, CrossedClaim, draw_items
 from acidtest.suites.sample import limit_rows
 from acidtest.text.cues import overlap
 from acidtest.text.heuristics import words
@@ -25,7 +25,7 @@ def frame() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def items() -> list[Item]:
+def items() -> list[CrossedClaim]:
     """The items of the suite, in the order of its groups."""
     return draw_items(128, Draws(0, "grounding/cues"))
 
@@ -52,7 +52,7 @@ def test_a_claim_has_every_cue_in_half_of_its_rows(frame: pl.DataFrame) -> None:
     assert frame.group_by("group").agg(on).select([*SWITCHED]).unique().rows() == [(0.5,) * len(SWITCHED)]
 
 
-ITEM = Item(
+ITEM = CrossedClaim(
     fact="railway",
     claim="{name} built {number} of railway through the forest.",
     sentences={
@@ -99,7 +99,9 @@ def test_the_evidence_stands_among_unrelated_sentences(place: str, is_long: bool
     assert ITEM.document("It rained.", place=place, is_long=is_long) == document
 
 
-def test_names_and_numbers_are_in_the_document_where_the_columns_say_so(frame: pl.DataFrame, items: list[Item]) -> None:
+def test_names_and_numbers_are_in_the_document_where_the_columns_say_so(
+    frame: pl.DataFrame, items: list[CrossedClaim]
+) -> None:
     for row in frame.iter_rows(named=True):
         item = items[int(row["group"].removeprefix("item "))]
         assert row["hypothesis"] == item.hypothesis
@@ -111,7 +113,7 @@ def test_names_and_numbers_are_in_the_document_where_the_columns_say_so(frame: p
             assert present == ([True, False] if row[column] == "yes" else [False, True]), (row["premise"], forms)
 
 
-def test_all_words_or_hardly_a_content_word_are_in_the_document(frame: pl.DataFrame, items: list[Item]) -> None:
+def test_all_words_or_hardly_a_content_word_are_in_the_document(frame: pl.DataFrame, items: list[CrossedClaim]) -> None:
     bare = [re.sub(r"\{\w+\}", "", items[int(group.removeprefix("item "))].claim) for group in frame["group"]]
     claims, documents = words(pl.Series(bare)), words(frame["premise"])
     missing = pl.DataFrame({"claim": claims, "document": documents}).select(

@@ -15,7 +15,7 @@ from acidtest.io.wordlists import packaged_table
 
 
 @dataclass(frozen=True)
-class Cue:
+class CrossedCue:
     """Something other than gold that may move answers."""
 
     column: str
@@ -39,7 +39,7 @@ class CrossedSuite:
     """A suite in which gold is crossed with cues."""
 
     name: str
-    cues: Mapping[str, Cue]
+    cues: Mapping[str, CrossedCue]
     premise: str = "premise"
     hypothesis: str = "hypothesis"
     two_way: bool = False
@@ -125,7 +125,7 @@ def crossed_suites() -> dict[str, CrossedSuite]:
 
 
 @cache
-def all_cues() -> dict[str, Cue]:
+def all_cues() -> dict[str, CrossedCue]:
     """The cues of all suites; no two have the same name."""
     return {name: cue for suite in crossed_suites().values() for name, cue in suite.cues.items()}
 
@@ -135,10 +135,10 @@ def suites_in(run: Run) -> list[CrossedSuite]:
     return [suite for suite in crossed_suites().values() if suite.names_in(run)]
 
 
-def _read_cues(suite: str) -> dict[str, Cue]:
+def _read_cues(suite: str) -> dict[str, CrossedCue]:
     rows = (row for row in packaged_table("profile/cues.tsv").iter_rows(named=True) if row["suite"] == suite)
     return {
-        row["cue"]: Cue(
+        row["cue"]: CrossedCue(
             row["column"],
             row["present"],
             row["absent"],

@@ -10,7 +10,7 @@ import polars as pl
 
 from acidtest.core.document import Pair, Section, Toggle, Toggles, describe_count
 from acidtest.core.run import ANSWER_COLUMNS, Run
-from acidtest.studies.crossed_suites import CrossedSuite, Cue
+from acidtest.studies.crossed_suites import CrossedCue, CrossedSuite
 from acidtest.studies.slices import describe_answer
 
 MOST = 3
@@ -42,14 +42,14 @@ def _answered_rows(runs: Mapping[str, Run], suite: CrossedSuite, asked: str) -> 
     return reduce(lambda one, other: one.join(other, on="id", how="inner", maintain_order="left"), frames)
 
 
-def _both_ways(rows: pl.DataFrame, suite: CrossedSuite, cue: Cue) -> pl.DataFrame:
+def _both_ways(rows: pl.DataFrame, suite: CrossedSuite, cue: CrossedCue) -> pl.DataFrame:
     """The rows that have a cue, beside those of the same item, gold and other cues that lack it."""
     fixed = ["group", "label", *(column for column in suite.values if column != cue.column)]
     sides = (rows.filter(pl.col(cue.column) == value).drop(cue.column) for value in (cue.present, cue.absent))
     return next(sides).join(next(sides), on=fixed, suffix=_LACKING, maintain_order="left")
 
 
-def _section(name: str, cue: Cue, pairs: pl.DataFrame, runs: Mapping[str, Run]) -> Section:
+def _section(name: str, cue: CrossedCue, pairs: pl.DataFrame, runs: Mapping[str, Run]) -> Section:
     changes = [
         pl.col(f"{number} answer").ne_missing(pl.col(f"{number} answer{_LACKING}")) for number in range(len(runs))
     ]

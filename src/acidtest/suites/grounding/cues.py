@@ -84,7 +84,7 @@ def cues(request: Request) -> Suite:
 
 
 @dataclass(frozen=True)
-class Item:
+class CrossedClaim:
     """A claim, and what its documents are made of; a pair of forms has first the one that the claim uses."""
 
     fact: str
@@ -122,7 +122,7 @@ class Item:
         return " ".join(sentence for part in parts for sentence in part)
 
 
-def draw_items(count: int, draws: Draws) -> list[Item]:
+def draw_items(count: int, draws: Draws) -> list[CrossedClaim]:
     """Claims with names, numbers and unrelated sentences; every fact comes as often as any other."""
     from acidtest.io.wordlists import packaged_table
 
@@ -150,7 +150,9 @@ def draw_items(count: int, draws: Draws) -> list[Item]:
         texts = {"all": fact["all"], "few": fact["few"]}
         comes_first = choose.one(2, "order") == 0
         items.append(
-            Item(fact["fact"], fact["claim"], texts, name, other_name, amount, other_amount, comes_first, unrelated)
+            CrossedClaim(
+                fact["fact"], fact["claim"], texts, name, other_name, amount, other_amount, comes_first, unrelated
+            )
         )
     return items
 
@@ -184,7 +186,7 @@ def _by_kind(table: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
     return kinds
 
 
-def _item_rows(number: int, item: Item) -> Iterator[dict[str, object]]:
+def _item_rows(number: int, item: CrossedClaim) -> Iterator[dict[str, object]]:
     """The rows of a claim: four settings of the cues, at every place, with both gold.
 
     One cue is switched alone. The other three have one setting and the opposite one, so that every cue is on in half of
