@@ -14,6 +14,9 @@ _LEAST_SHARED = 0.75
 """A sentence decides a claim only if it has at least this share of the claim's content words."""
 _AHEAD = 0.25
 """By how much the share of the best sentence must exceed that of every other."""
+_MOST_RECENT = 2_000
+"""How many documents are remembered."""
+_RECENT: dict[str, Document] = {}
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,16 @@ class Document:
         """The stems of the content words of each sentence."""
         return tuple(frozenset(content_stems(sentence)) for sentence in self.sentences)
 
+    def evidence_of(self, claim: str) -> tuple[int, ...]:
+        """What ``find_evidence`` finds for a claim; every suite of a file asks for the same."""
+        if claim not in self._evidence:
+            self._evidence[claim] = find_evidence(claim, self)
+        return self._evidence[claim]
+
+    @cached_property
+    def _evidence(self) -> dict[str, tuple[int, ...]]:
+        return {}
+
     def numbers_of(self, evidence: str) -> tuple[int, ...]:
         """The numbers of the sentences in which the texts of the evidence, one a line, begin."""
         numbers = set[int]()
@@ -54,16 +67,30 @@ class Document:
 
 
 def read_documents(texts: pl.Series) -> list[Document]:
-    """The document of each text; equal texts share one."""
+    """The document of each text; equal texts share one, also with texts read shortly before.
+
+    Suites of one file read the same documents one after the other.
+    """
+    distinct = texts.unique(maintain_order=True)
+    known = {text: _RECENT[text] for text in distinct if text in _RECENT}
+    known |= _split_documents(distinct.filter(~distinct.is_in(list(known))))
+    if len(_RECENT) + len(known) > _MOST_RECENT:
+        _RECENT.clear()
+    if len(known) <= _MOST_RECENT:
+        _RECENT.update(known)
+    return [known[text] for text in texts]
+
+
+def _split_documents(texts: pl.Series) -> dict[str, Document]:
+    """The documents of some texts, split into sentences; an empty one is a sentence."""
     from acidtest.text.tokens import sentences
 
-    distinct = texts.unique(maintain_order=True)
-    split = sentences(distinct).group_by("text", maintain_order=True).agg("sentence", "start")
-    known = {
-        text: Document(text, tuple(parts), tuple(starts))
-        for text, parts, starts in zip(distinct.gather(split["text"]), split["sentence"], split["start"], strict=True)
+    split = sentences(texts).group_by("text", maintain_order=True).agg("sentence", "start")
+    columns = (texts.gather(split["text"]), split["sentence"], split["start"])
+    documents = {
+        text: Document(text, tuple(parts), tuple(starts)) for text, parts, starts in zip(*columns, strict=True)
     }
-    return [known.get(text) or Document(text, (text,), (0,)) for text in texts]
+    return {text: documents.get(text) or Document(text, (text,), (0,)) for text in texts}
 
 
 def find_evidence(claim: str, document: Document) -> tuple[int, ...]:

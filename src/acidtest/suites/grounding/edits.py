@@ -29,7 +29,7 @@ from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows, uses_all
 from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
-from acidtest.suites.grounding.documents import Document, find_evidence, read_documents
+from acidtest.suites.grounding.documents import Document, read_documents
 
 if TYPE_CHECKING:
     from acidtest.text.sentences import Sentences
@@ -124,7 +124,7 @@ class ClaimBatch:
 
 
 def _claim(text: str, label: str, document: Document, mark: str | None, bits: int) -> Claim:
-    evidence = document.numbers_of(mark) if mark else find_evidence(text, document)
+    evidence = document.numbers_of(mark) if mark else document.evidence_of(text)
     return Claim(text, label, document, evidence, bool(mark), bits)
 
 
