@@ -106,22 +106,38 @@ def advise_fewer(available: int) -> str:
     return f"ask for at most that many (-n {available}), or add --at-most to take all there are"
 
 
-def transform_rows(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.DataFrame]) -> Rows:
-    """The rows that ``transform`` makes of a frame, ``_BATCH_ROWS`` at a time; many rows are kept on disk.
+def transform_rows(
+    frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.DataFrame], *, together: str | None = None
+) -> Rows:
+    """The rows that ``transform`` makes of a frame, about ``_BATCH_ROWS`` at a time; many rows are kept on disk.
 
-    Batches are small because tokens and tags take far more memory than text.
+    Batches are small because tokens and tags take far more memory than text. Rows that follow each other and have the
+    same value in the column ``together`` are never parted.
     """
     from acidtest.io.rows import Spool
 
-    spool, schema = Spool(), dict[str, Any]()
+    spool, schema, rest = Spool(), dict[str, Any](), frame.head(0).collect()
+
+    def add(part: pl.DataFrame) -> None:
+        rows = transform(part)
+        schema.update(rows.schema)
+        spool.add(compact_frame(rows))
 
     def visit(batch: pl.DataFrame) -> None:
+        nonlocal rest
         for part in batch.iter_slices(_BATCH_ROWS):
-            rows = transform(part)
-            schema.update(rows.schema)
-            spool.add(compact_frame(rows))
+            if together is None:
+                add(part)
+                continue
+            part = pl.concat([rest, part])
+            others = np.flatnonzero(part[together] != part[together][-1])
+            complete = int(others[-1]) + 1 if others.size else 0
+            add(part[:complete])
+            rest = compact_frame(part[complete:])
 
     visit_batches(frame, visit)
+    if rest.height:
+        add(rest)
     return spool.rows(schema or transform(frame.head(0).collect()).schema)
 
 

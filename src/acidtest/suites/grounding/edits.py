@@ -40,10 +40,6 @@ _OF_DOCUMENT = ("register", "facts", "document", PLACE)
 """Columns of the starter corpus that are true of an edited pair as well."""
 
 
-_TOGETHER = 1 << 12
-"""About how many claims are edited together where documents must not be split."""
-
-
 @dataclass(frozen=True)
 class Claim:
     """A claim, its document and gold, and the sentences of the document that decide it, as far as they are known."""
@@ -178,19 +174,6 @@ def _labels(old: pl.Series, new: pl.Series) -> pl.Series:
     return frame.select(pl.when(pl.col("old") == "any").then("old").otherwise(pl.coalesce("new", "old"))).to_series()
 
 
-def transform_documents(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
-    """The rows that ``transform`` makes of a frame; all claims of a document come to it together, in order.
-
-    The frame is held in memory, ``transform`` gets some documents at a time.
-    """
-    claims = frame.collect()
-    first = pl.int_range(pl.len()).min().over("premise")
-    claims = claims.sort(claims.select(first).to_series(), maintain_order=True)
-    part = (claims.select(first).to_series() // _TOGETHER).rle_id()
-    parts = claims.with_columns(part=part).partition_by("part", include_key=False, maintain_order=True)
-    return pl.concat([transform(part) for part in parts or [claims]])
-
-
 def draw_claims(request: Request, pairs: Suite, changed: pl.LazyFrame) -> tuple[Suite, pl.LazyFrame]:
     """Of the claims that could be edited as many as were asked for, and all untouched claims of their documents.
 
@@ -218,8 +201,8 @@ def edit(
 ) -> Callable[[Edit], Edit]:
     """A decorator that makes suite ``grounding/NAME`` of an edit, with the untouched claims as its control.
 
-    An edit that needs several claims of a document asks for ``whole_documents``; other batches may end within one.
-    After one that ``moves_evidence``, the place it had in the untouched document is not kept.
+    An edit that needs several claims of a document asks for ``whole_documents``: those that follow each other in the
+    file come to it together. After one that ``moves_evidence``, the place it had in the untouched document is not kept.
     """
     suite_name = f"grounding/{name}"
 
@@ -229,8 +212,10 @@ def edit(
             draws, left_out = Draws(request.seed, suite_name), Counter(pairs.card.left_out)
             application = _Application(name, partial(make, **options), draws, tagger, left_out)
             frame = pairs.frame.drop(*PARSES, strict=False)
-            transform = transform_documents if whole_documents else transform_rows
-            pairs, changed = draw_claims(request, pairs, transform(frame, application.apply).lazy())
+            together = "premise" if whole_documents else None
+            pairs, changed = draw_claims(
+                request, pairs, transform_rows(frame, application.apply, together=together).lazy()
+            )
             kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
             if moves_evidence:
                 kept.pop(PLACE, None)
