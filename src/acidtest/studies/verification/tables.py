@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from acidtest.core.document import Cell, Chart, Column, Note, Part, Reference, Row, Section, Table, Unit
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import interval, whole_percent
@@ -14,18 +16,21 @@ from acidtest.studies.verification.edits import describe_edit
 from acidtest.studies.verification.result import CHANGES, KEEPS, CurvePoint, EditEffect, ModelGrounding
 
 HEADINGS = {
-    CHANGES: "gold changes: still called supported, of originals called so",
+    CHANGES: "gold changes: still called supported",
     KEEPS: "gold stays: verdicts that changed",
 }
 _MOVES = {CHANGES: "gold changes", KEEPS: "gold stays"}
 OTHERS = "other unsupported claims"
-LEGEND = "In % (95 % interval over documents); higher: how often the original has the higher score, ties half."
+LEGEND = "% of originals called supported, or of all pairs (95 % interval over documents)."
+HIGHER = "Higher: how often the original has the higher score, ties half."
 _UNTOUCHED_LEGEND = (
     "Supported against not, in % (95 % interval over documents); one verdict: right on so many if given to all claims."
 )
 CHOSEN = "The threshold is chosen on untouched claims of other documents (cross-fitted)."
 NO_EDITS = "Whether it reads the document, or goes by shared words, only edits show (-s 'grounding/*')."
 CHANCE = 0.5
+FEW = 20
+"""With fewer pairs that count than this, an edit is not judged."""
 LITTLE = 0.1
 """A share of wrong verdicts below this is told as the most there is."""
 _SHARES = "% with 95 % intervals over documents"
@@ -74,9 +79,12 @@ def describe_grounding(model: ModelGrounding) -> str:
 
 
 def worst_edit(model: ModelGrounding, gold: str) -> EditEffect | None:
-    """The edit with most wrong verdicts, of those that change gold or of those that keep it; None if none is known."""
-    known = [edit for edit in model.whole_edits if edit.gold == gold and edit.wrong.known and edit.wrong.value > 0]
-    return max(known, key=lambda edit: edit.wrong.value, default=None)
+    """The edit with surely most wrong verdicts, of those that change gold or of those that keep it; None without any.
+
+    Edits with few pairs that count are passed over.
+    """
+    known = [edit for edit in model.whole_edits if edit.gold == gold and edit.wrong.n >= FEW and edit.wrong.value > 0]
+    return max(known, key=lambda edit: (np.nan_to_num(edit.wrong.low), edit.wrong.value), default=None)
 
 
 def _percent(estimate: Estimate) -> str:
@@ -89,10 +97,11 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
     ``brief`` for a screen: whole per cent, no intervals of secondary numbers, and at most ``rows`` edits of each kind.
     """
     unit: Unit = "whole percent" if brief else "percent"
-    columns = [Column("pairs", "count"), Column(deployed_name(model), unit), Column(chosen_name(model), unit)]
+    counts = [Column("of", "count", note="originals called supported where gold changes, all pairs where it stays")]
+    columns = [*counts, Column(deployed_name(model), unit), Column(chosen_name(model), unit)]
     columns.append(Column("higher", unit, note="how often the original has the higher score than the edited claim"))
     if not brief:
-        columns += [Column("documents", "count"), Column("cut", "count")]
+        columns += [Column("pairs", "count"), Column("documents", "count"), Column("cut", "count")]
     lines, left_out = list[Row](), 0
     for gold, heading in HEADINGS.items():
         effects = sorted((edit for edit in model.whole_edits if edit.gold == gold), key=_gravity)
@@ -102,9 +111,9 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
         if gold == CHANGES and effects and others.known:
             chosen = model.untouched.false_support_chosen
             cells: list[Cell] = [others.n, others, _value(chosen) if brief else chosen, None]
-            cells += [] if brief else [others.groups, None]
+            cells += [] if brief else [others.n, others.groups, None]
             lines.append(Row(OTHERS, tuple(cells), heading, role="control"))
-    notes = (LEGEND, CHOSEN) if not brief else (LEGEND,)
+    notes = (LEGEND, HIGHER, CHOSEN) if not brief else (f"{LEGEND} {HIGHER}",)
     more = (f"and {left_out} more edits: --full",) if left_out else ()
     caption = "" if brief else f"Edited claims: wrong verdicts, {_SHARES}"
     return Table(table_id, caption, tuple(columns), tuple(lines), "edit", notes=(*more, *notes))
@@ -141,11 +150,9 @@ def _brief_passages(model: ModelGrounding) -> Iterator[str]:
     if shown:
         yield f"Conflicting passages, called supported: {', '.join(shown)}."
     if answers := model.answers:
-        text = (
-            f"Whole answers: AUC {answers.whole.value:.2f} asked whole, {answers.lowest.value:.2f} by lowest sentence"
-        )
+        text = f"Whole answers: AUC {answers.whole.value:.2f}, by the lowest sentence {answers.lowest.value:.2f}"
         if answers.located.known:
-            text += f"; the sentence found in {_percent(answers.located)} (chance {whole_percent(answers.chance)})"
+            text += f"; sentence found: {_percent(answers.located)} (chance {whole_percent(answers.chance)})"
         yield f"{text}."
 
 
@@ -156,8 +163,8 @@ def _gravity(edit: EditEffect) -> float:
 def _edit_cells(edit: EditEffect, *, brief: bool) -> tuple[Cell, ...]:
     higher = edit.higher if edit.gold == CHANGES else None
     if brief:
-        return edit.pairs, edit.wrong, _value(edit.wrong_chosen), _value(higher)
-    return edit.pairs, edit.wrong, edit.wrong_chosen, higher, edit.documents, edit.truncated
+        return edit.wrong.n, edit.wrong, _value(edit.wrong_chosen), _value(higher)
+    return edit.wrong.n, edit.wrong, edit.wrong_chosen, higher, edit.pairs, edit.documents, edit.truncated
 
 
 def _value(estimate: Estimate | None) -> float | None:
@@ -179,12 +186,11 @@ def describe_untouched_claims(model: ModelGrounding) -> str:
     if not claims.balanced_accuracy.known:
         return f"Untouched claims: no accuracy ({claims.balanced_accuracy.note})."
     shown = interval(claims.balanced_accuracy, "whole percent")
-    text = f"Untouched claims ({claims.claims:,}): balanced accuracy {_percent(claims.balanced_accuracy)}"
-    text += f" ({shown})" if shown else ""
+    text = f"Untouched claims: balanced accuracy {_percent(claims.balanced_accuracy)}{f' ({shown})' if shown else ''}"
     text += f" {deployed_name(model)}"
     if claims.balanced_accuracy_chosen.known:
-        text += f", {_percent(claims.balanced_accuracy_chosen)} {chosen_name(model)}"
-    return f"{text}, chance 50 %; AUC {claims.auc.value:.2f}."
+        text += f", {_percent(claims.balanced_accuracy_chosen)} {describe_chosen(model)}"
+    return f"{text}; chance 50 %; AUC {claims.auc.value:.2f}."
 
 
 def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table:
