@@ -65,6 +65,74 @@ def test_the_worst_label_of_faithbench_is_read_as_its_authors_do(write, caplog) 
     assert "a benign hallucination counts as supported" in caplog.text
 
 
+def annotation(*labels: str) -> dict[str, Any]:
+    return {"annot_id": 1, "annotator_id": "a", "label": list(labels), "note": "", "summary_start": 0, "summary_end": 3}
+
+
+def sample(number: int, summary: str, *annotations: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"summarizer": "tiny/model", "gpt_4o": 1}
+    return {"sample_id": number, "source": MILL, "summary": summary, "annotations": annotations, "metadata": metadata}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_batch_of_faithbench_is_read_by_its_worst_annotations(tmp_path: Path, indent: int | None) -> None:
+    samples = [
+        sample(0, "A mill closed."),
+        sample(1, "Sadly, a mill closed.", annotation("Benign")),
+        sample(2, "An old mill closed.", annotation("Benign"), annotation("Questionable")),
+        sample(3, "A mill burned.", annotation("Unwanted", "Unwanted.Intrinsic"), annotation("Benign")),
+    ]
+    path = tmp_path / "batch_1.json"
+    path.write_text(json.dumps({"samples": samples}, indent=indent), encoding="utf-8")
+    corpus = read_corpus(path)
+    assert corpus.layout == "FaithBench"
+    assert pairs(corpus) == [
+        (MILL, "A mill closed.", "entailment"),
+        (MILL, "Sadly, a mill closed.", "entailment"),
+        (MILL, "An old mill closed.", "non-entailment"),
+        (MILL, "A mill burned.", "non-entailment"),
+    ]
+    assert corpus.suite.frame.collect()["LLM"].unique().to_list() == ["tiny/model"]
+
+
+def test_a_batch_of_faithbench_without_any_annotation_is_consistent(tmp_path: Path) -> None:
+    path = tmp_path / "batch_2.json"
+    path.write_text(json.dumps({"samples": [sample(0, "A mill closed.")]}), encoding="utf-8")
+    assert pairs(read_corpus(path)) == [(MILL, "A mill closed.", "entailment")]
+
+
+def test_an_unknown_label_of_faithbench_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "batch_3.json"
+    lines = [json.dumps(sample(0, "A mill closed.")), json.dumps(sample(1, "It burned.", annotation("Odd")))]
+    path.write_text('{\n"samples": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8", newline="\n")
+    with pytest.raises(FileError, match=r"batch_3\.json:4: label 'Odd' is not"):
+        read_corpus(path)
+
+
+def test_the_copy_of_ragtruth_on_hugging_face_is_read_as_the_original(write) -> None:
+    def row(task: str, query: str, output: str, *, conflict: int = 0, baseless: int = 0, quality: str = "good") -> Any:
+        counts = {"evident_conflict": conflict, "baseless_info": baseless}
+        texts = {"query": query, "context": MILL, "output": output, "task_type": task, "quality": quality}
+        return texts | {"hallucination_labels": "[]", "hallucination_labels_processed": counts}
+
+    path = write(
+        "train.jsonl",
+        row("Summary", "Summarize the news:", "The mill closed."),
+        row("QA", "when did the mill close", "1931"),
+        row("QA", "when did the mill close", "It closed on a day in 1941.", conflict=1),
+        row("QA", "why did it close", "Nobody knows the reason for it.", baseless=2),
+        row("QA", "why did it close", "Unable to answer.", quality="incorrect_refusal"),
+    )
+    corpus = read_corpus(path)
+    assert (corpus.layout, corpus.suite.name, corpus.dropped) == ("RAGTruth", "ragtruth", 1)
+    assert pairs(corpus) == [
+        (MILL, "The mill closed.", "entailment"),
+        (MILL, "Question: when did the mill close Answer: 1931", "entailment"),
+        (MILL, "It closed on a day in 1941.", "non-entailment"),
+        (MILL, "Nobody knows the reason for it.", "non-entailment"),
+    ]
+
+
 def response(number: int, source: str, text: str, *spans: str, quality: str = "good") -> dict[str, Any]:
     labels = [{"start": 0, "end": 3, "text": "The", "label_type": kind} for kind in spans]
     return {"id": str(number), "source_id": source, "labels": labels, "quality": quality, "response": text}
@@ -74,7 +142,7 @@ RESPONSES = (
     response(1, "7", "The lake froze."),
     response(2, "8", "The mill burned in 1931.", "Evident Conflict", "Subtle Baseless Info"),
     response(3, "9", "Unable to answer.", quality="incorrect_refusal"),
-    response(4, "9", "Soak the beans.", "Evident Baseless Info"),
+    response(4, "9", "Soak the beans for a night before.", "Evident Baseless Info"),
 )
 BEANS = {"question": "how to cook beans", "passages": "passage 1:Boil the beans.\n\n"}
 SOURCES = (
@@ -91,7 +159,7 @@ def test_responses_of_ragtruth_are_joined_to_their_documents_and_refusals_left_o
     assert pairs(corpus) == [
         (LAKE, "The lake froze.", "entailment"),
         (MILL, "The mill burned in 1931.", "non-entailment"),
-        ("passage 1:Boil the beans.", "Soak the beans.", "non-entailment"),
+        ("passage 1:Boil the beans.", "Soak the beans for a night before.", "non-entailment"),
     ]
     frame = corpus.suite.frame.collect()
     assert frame["source_id"].to_list() == ["1", "2", "4"]
@@ -123,7 +191,7 @@ def test_a_response_without_its_document_is_named_with_its_line(write) -> None:
     ("document", "text", "rest"),
     [
         ("document", "summary", {}),
-        ("knowledge", "answer", {"question": "When?"}),
+        ("knowledge", "answer", {}),
         ("knowledge", "response", {"dialogue_history": "[Human]: When?"}),
     ],
 )
@@ -141,6 +209,37 @@ def test_each_row_of_halueval_gives_a_supported_and_a_hallucinated_text(write, d
         (MILL, "It opened.", "non-entailment"),
     ]
     assert corpus.suite.frame.collect()["group"].n_unique() == 2
+
+
+def test_short_answers_of_halueval_are_joined_with_their_questions(write) -> None:
+    row = {"knowledge": MILL, "question": "When did the mill close?", "right_answer": "1931"}
+    corpus = read_corpus(write("qa_data.json", row | {"hallucinated_answer": "The mill never closed at all."}))
+    assert pairs(corpus) == [
+        (MILL, "Question: When did the mill close? Answer: 1931", "entailment"),
+        (MILL, "The mill never closed at all.", "non-entailment"),
+    ]
+    assert corpus.suite.frame.collect()["question"].to_list() == ["When did the mill close?"] * 2
+    assert corpus.suite.card.columns["question"] == "text"
+
+
+def test_a_query_beside_an_answer_is_its_question(write) -> None:
+    row = {"context": MILL, "Query": "When?", "answer": "1931", "label": "entailment"}
+    corpus = read_corpus(write("a.jsonl", row))
+    assert pairs(corpus) == [(MILL, "Question: When? Answer: 1931", "entailment")]
+
+
+def test_a_question_beside_a_usual_pair_is_one_only_if_the_user_says_so(write) -> None:
+    path = write("a.jsonl", {"premise": MILL, "question": "When?", "hypothesis": "in 1931", "label": "entailment"})
+    assert pairs(read_corpus(path)) == [(MILL, "in 1931", "entailment")]
+    corpus = read_corpus(path, columns={"question": "question"})
+    assert pairs(corpus) == [(MILL, "Question: When? Answer: in 1931", "entailment")]
+
+
+def test_an_answer_is_the_claim_unless_another_column_could_be(write) -> None:
+    row = {"context": MILL, "answer": "It closed in 1931.", "label": "entailment"}
+    assert pairs(read_corpus(write("a.jsonl", row))) == [(MILL, "It closed in 1931.", "entailment")]
+    row["response"] = "It closed."
+    assert pairs(read_corpus(write("b.jsonl", row))) == [(MILL, "It closed.", "entailment")]
 
 
 def test_columns_that_the_user_names_are_read_as_they_are(write) -> None:

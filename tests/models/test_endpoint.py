@@ -234,6 +234,63 @@ def test_two_answers_make_a_two_way_model(loopback: Any, sent: Any, body: Any, m
     assert model.predict(["p"], ["h"]) == pytest.approx(np.array([[0.25, 0.75, 0.0]]))
 
 
+def test_a_judge_that_abstains_is_unanswered_but_told_from_one_that_cannot_be_read(
+    loopback: Any, sent: Any, body: Any, make_model: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    replies = {"a": "Cannot tell.", "b": "Not supported.", "c": "I would rather talk about boats."}
+
+    def script(request: Any) -> Any:
+        content = request.json["messages"][1]["content"]
+        return sent(body(next(reply for claim, reply in replies.items() if f"\nClaim: {claim}\n" in content)))
+
+    model = make_model(loopback(script).url, prompt="grounding")
+    rows = model.predict(["p"] * 3, ["a", "b", "c"], [None] * 3)
+    assert model.resolution == "two-way"
+    assert rows[1].tolist() == [0, 1, 0]
+    assert np.isnan(rows[[0, 2]]).all()
+    usage = model.usage()
+    assert (usage["unanswered"], usage["abstained"], usage["unparsed"]) == (2, 1, 1)
+    assert "the model abstained for 1 of 3 pairs: they count as unanswered" in model.notes
+    assert "1 of 3 pairs unanswered (replies: 1 no answer)" in model.notes
+    assert "Cannot tell" not in caplog.text
+
+
+def test_a_judge_abstains_where_that_is_likelier_than_each_label(
+    loopback: Any, sent: Any, body: Any, make_model: Any
+) -> None:
+    likely = {"a": logs(supported=0.3, Cannot=0.5, **{"not": 0.2}), "b": logs(supported=0.6, Cannot=0.2, un=0.2)}
+
+    def script(request: Any) -> Any:
+        claim = "a" if "\nClaim: a\n" in request.json["messages"][1]["content"] else "b"
+        return sent(body("Cannot" if claim == "a" else "supported", likely[claim]))
+
+    model = make_model(loopback(script).url, prompt="grounding")
+    rows = model.predict(["p"] * 2, ["a", "b"], [None] * 2)
+    assert np.isnan(rows[0]).all()
+    assert rows[1] == pytest.approx([0.75, 0.25, 0.0])
+
+
+def test_the_order_that_did_not_abstain_decides(loopback: Any, sent: Any, body: Any, make_model: Any) -> None:
+    def script(request: Any) -> Any:
+        options = request.json["messages"][1]["content"].partition("support the claim?\n")[2]
+        return sent(body("supported" if options.startswith("- supported") else "cannot tell"))
+
+    model = make_model(loopback(script).url, prompt="grounding", orders=3)
+    assert model.predict(["p"], ["h"], [None]).tolist() == [[1, 0, 0]]
+    assert "abstained" not in model.usage()
+
+
+def test_the_question_is_given_apart_where_the_prompt_has_a_place_for_it(
+    loopback: Any, sent: Any, body: Any, make_model: Any
+) -> None:
+    server = loopback(lambda request: sent(body("supported")))
+    model = make_model(server.url, prompt="grounding")
+    assert (model.columns, model.optional) == (("premise", "hypothesis", "question"), ("question",))
+    model.predict(["p"], ["Question: When? Answer: 1931"], ["When?"])
+    assert "\nQuestion: When?\nClaim: 1931\n" in server.requests[0].json["messages"][1]["content"]
+    assert make_model(server.url, prompt="supported").columns == ("premise", "hypothesis")
+
+
 def test_prompts_of_two_and_of_three_answers_do_not_mix(make_model: Any) -> None:
     with pytest.raises(AcidtestError, match="cannot be asked together"):
         make_model("http://127.0.0.1:1/v1", paraphrases="supported")

@@ -67,6 +67,16 @@ def test_examples_are_earlier_turns_of_a_chat() -> None:
     assert asked[2]["content"] == "entailment"
 
 
+def test_the_grounding_prompt_leaves_the_line_of_a_question_out_where_there_is_none() -> None:
+    arranged = load_prompt("grounding").arrange((0, 1, 2))
+    asked = arranged.messages("The mill closed in 1931.", "The mill closed.")[1]["content"]
+    assert asked.startswith("Document: The mill closed in 1931.\n\nClaim: The mill closed.\n\nDoes the document")
+    assert asked.endswith("Answer with supported, not supported or cannot tell.")
+    assert arranged.messages("p", "It closed in 1931.", "When?")[1]["content"].startswith(
+        "Document: p\n\nQuestion: When?\nClaim: It closed in 1931.\n"
+    )
+
+
 def test_a_completion_ends_where_the_answer_begins() -> None:
     text = load_prompt("few-shot").arrange((0, 1, 2)).text("p", "h")
     assert text.endswith("Premise: p\nHypothesis: h\nIs this entailment, neutral or contradiction?\nAnswer:")
@@ -138,6 +148,14 @@ def test_what_is_wrong_in_a_file_is_told_with_its_place(old: str, new: str, told
 
 def page() -> str:
     return (Path(__file__).parents[2] / "docs" / "endpoints.md").read_text(encoding="utf-8")
+
+
+def test_a_prompt_abstains_with_one_answer_at_most() -> None:
+    abstention = '[[answer]]\nlabel = "abstain"\nwords = ["{}"]\n'
+    once = MINIMAL + abstention.format("pass")
+    assert prompt(once).resolution == "three-way"
+    with pytest.raises(AcidtestError, match="has 2 answers with label 'abstain'; write one, with all its words"):
+        prompt(once + abstention.format("skip"))
 
 
 def test_the_file_shown_in_the_docs_can_be_read() -> None:

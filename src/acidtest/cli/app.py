@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
+from acidtest.cli.completion import is_completing
 from acidtest.cli.options import (
     KNOWN_VARIABLES,
     OPEN,
@@ -103,7 +104,6 @@ def command(names: Iterable[str] | None = None) -> TyperGroup:
         cls=Program,
         help=SUMMARY,
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings=_HELP,
@@ -116,7 +116,8 @@ def command(names: Iterable[str] | None = None) -> TyperGroup:
             continue
         settings = OPEN if name in (*OPEN_COMMANDS, *_OPEN_TRAINING) else {}
         app.command(name, context_settings={**settings, **_HELP})(read_command(_command_function(name)))
-    group = typer.main.get_group(app)
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
     # Typer lists commands with subcommands before the others.
     group.commands = {name: group.commands[name] for name in chosen}
     for sub in leaf_commands(group).values():
@@ -248,6 +249,8 @@ def _complain_of(error: Exception) -> int:
 
 def _invoke(words: list[str]) -> int:
     """Run the command; only its module is imported, unless settings have to be checked."""
+    if is_completing():
+        command().main(prog_name="acidtest")
     name = next((word for word in words if not word.startswith("-")), None)
     settings_given = Path(os.environ.get(CONFIG, FILE)).is_file() or has_variables()
     needs_all = name and (settings_given or not (name in COMMANDS or _is_study(name)))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from acidtest.cli.completion import complete_suite
 from acidtest.cli.options import (
     Address,
     Columns,
@@ -27,7 +28,9 @@ from acidtest.workflows.batteries import Reading
 
 def generate(
     context: typer.Context,
-    suite: Annotated[str, typer.Argument(help="The suite to make; acidtest suites lists them.")],
+    suite: Annotated[
+        str, typer.Argument(help="The suite to make; acidtest suites lists them.", autocompletion=complete_suite)
+    ],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to: .parquet, .jsonl, .csv, .tsv (text also .gz) or a folder.")
     ],

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from acidtest.cli.completion import complete_model_spec, complete_suite
 from acidtest.cli.options import (
     SCREEN,
     Address,
@@ -109,13 +110,19 @@ def run(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            "--model", "-m", help="reference, hf:FOLDER, answers:FILE, python:pkg.mod:function …; may be repeated."
+            "--model",
+            "-m",
+            help="reference, hf:FOLDER, answers:FILE, python:pkg.mod:function …; may be repeated.",
+            autocompletion=complete_model_spec,
         ),
     ] = None,
     suites: Annotated[
         list[str] | None,
         typer.Option(
-            "--suites", "-s", help="Names, globs and files, comma-separated or repeated. Default: the standard battery."
+            "--suites",
+            "-s",
+            help="Names, globs and files, comma-separated or repeated. Default: the standard battery.",
+            autocompletion=complete_suite,
         ),
     ] = None,
     source: From = None,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from acidtest.cli.completion import complete_suite
 from acidtest.cli.options import Json, print_document, print_json
 from acidtest.core.document import Column, Document, Note, Row, Table
 from acidtest.core.errors import UnknownNameError
@@ -16,7 +17,10 @@ from acidtest.workflows.batteries import suites as known_suites
 
 
 def suites(
-    name: Annotated[str | None, typer.Argument(help="A suite or a file of one, to show everything about it.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A suite or a file of one, to show everything about it.", autocompletion=complete_suite),
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the suites, with size, source and citation."""

@@ -1,8 +1,9 @@
 """Turns published files of documents and claims that are not one pair a row into tables that are.
 
 RAGTruth (github.com/ParticleMedia/RAGTruth) has the responses of language models in ``response.jsonl`` and what they
-were given in ``source_info.jsonl``. HaluEval (github.com/RUCAIBox/HaluEval) has a right and a hallucinated text in
-every row.
+were given in ``source_info.jsonl``; its copy on Hugging Face (wandb/RAGTruth-processed) has both, and counts what was
+marked. HaluEval (github.com/RUCAIBox/HaluEval) has a right and a hallucinated text in every row. FaithBench
+(github.com/vectara/FaithBench) has all annotations of a summary in its batches.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import Any
 
 import polars as pl
 
@@ -22,6 +24,14 @@ from acidtest.io.tables import FileTable, Origin, flatten, read_table
 _RESPONSES = ("source_id", "labels", "quality", "response")
 _SOURCES = ("source_id", "source_info", "prompt")
 _SOURCE_FILE = "source_info"
+
+_PROCESSED = ("context", "output", "quality", "hallucination_labels_processed")
+_SAMPLES = ("sample_id", "source", "summary", "annotations")
+
+WORST = "worst-label"
+"""The column of FaithBench's table with the worst label that an annotator gave a part of a summary."""
+
+_SEVERITY = ("Consistent", "Benign", "Questionable", "Unwanted")
 
 HALLUCINATED = "hallucinated"
 """The column of RAGTruth's table that says whether annotators marked any words of a response."""
@@ -45,13 +55,17 @@ _HALUEVAL = (
 
 
 def claim_table(table: FileTable) -> FileTable:
-    """The table with one document and claim a row, if it is one of RAGTruth or HaluEval; any other as it is."""
+    """The table with one document and claim a row, if it is one of RAGTruth, HaluEval or FaithBench."""
     names = table.columns
     for columns in _HALUEVAL:
         if {columns.document, columns.right, columns.hallucinated} <= {*names} and columns.text not in names:
             return _stack_texts(table, columns)
     if {*_RESPONSES} <= {*names} and "source_info" not in names:
         return _join_sources(table)
+    if {*_PROCESSED} <= {*names} and HALLUCINATED not in names:
+        return _read_counts(table)
+    if {*_SAMPLES} <= {*names} and WORST not in names:
+        return _read_annotations(table)
     if {*_SOURCES} <= {*names} and "response" not in names:
         raise FileError(table.path, "holds what RAGTruth's models were given; give the file of their responses instead")
     return table
@@ -107,20 +121,60 @@ def _join_sources(table: FileTable) -> FileTable:
     return replace(table, rows=rows, fingerprint=fingerprint, origins=origins, name="ragtruth")
 
 
+def _read_counts(table: FileTable) -> FileTable:
+    """RAGTruth's copy on Hugging Face in the columns of RAGTruth; a query is a question only where it asks one."""
+    frame = flatten(table.frame)
+    counts = [_parse_cell(cell) for cell in frame["hallucination_labels_processed"]]
+    if not all(isinstance(count, dict) for count in counts):
+        return table
+    verdicts = pl.Series(HALLUCINATED, ["yes" if any(count.values()) else "no" for count in counts])
+    columns = [pl.when(pl.col("quality") == "good").then(verdicts).otherwise(pl.lit("-")).alias(HALLUCINATED)]
+    if {"query", "task_type"} <= {*table.columns}:
+        columns.append(pl.when(pl.col("task_type") == "QA").then("query").alias("question"))
+    frame = frame.with_columns(columns).rename({"context": "source_info", "output": "response"})
+    frame = frame.drop("query", "input_str", "hallucination_labels_processed", strict=False)
+    return replace(table, rows=memory_rows(frame), name="ragtruth")
+
+
+def _read_annotations(table: FileTable) -> FileTable:
+    """A batch of FaithBench with the worst label of each summary; one without annotations is consistent."""
+    frame = flatten(table.frame)
+    cells = [_parse_cell(cell) or [] for cell in frame["annotations"].cast(pl.String)]
+    if not all(isinstance(note, dict) and isinstance(note.get("label"), list) for notes in cells for note in notes):
+        return table
+    worst = [_worst_label([name for note in notes for name in note["label"]]) for notes in cells]
+    columns = [pl.Series(WORST, worst)]
+    if "metadata" in table.columns:
+        columns.append(frame["metadata"].cast(pl.String).str.json_path_match("$.summarizer").alias("LLM"))
+    frame = frame.with_columns(columns).drop("annotations", "metadata", strict=False)
+    return replace(table, rows=memory_rows(frame))
+
+
+def _worst_label(names: list[str]) -> str:
+    """The worst of the labels of a summary, without its kind (``Unwanted.Intrinsic``); an unknown one goes first."""
+    unknown = [name for name in names if name.split(".")[0] not in _SEVERITY]
+    return unknown[0] if unknown else max((name.split(".")[0] for name in ["Consistent", *names]), key=_SEVERITY.index)
+
+
+def _parse_cell(cell: str | None) -> Any:
+    with suppress(ValueError, TypeError, RecursionError):
+        return json.loads(cell or "")
+    return None
+
+
 def _source_texts(cell: str | None) -> tuple[str | None, str | None]:
     """The document in a cell of ``source_info``, and the question it should answer.
 
     For questions the cell is an object with passages, for descriptions of a business one with its data, which stays as
     it is; else it is the document itself.
     """
-    with suppress(ValueError, TypeError, RecursionError):
-        fields = json.loads(cell or "")
-        if isinstance(fields, dict) and isinstance(fields.get("passages"), str):
-            return fields["passages"].strip(), fields.get("question")
-        if isinstance(fields, dict) and "passages" in fields:
-            # In a file without plain documents every object has all keys, those of questions too.
-            data = {name: value for name, value in fields.items() if name not in ("question", "passages")}
-            return json.dumps(data, ensure_ascii=False), None
+    fields = _parse_cell(cell)
+    if isinstance(fields, dict) and isinstance(fields.get("passages"), str):
+        return fields["passages"].strip(), fields.get("question")
+    if isinstance(fields, dict) and "passages" in fields:
+        # In a file without plain documents every object has all keys, those of questions too.
+        data = {name: value for name, value in fields.items() if name not in ("question", "passages")}
+        return json.dumps(data, ensure_ascii=False), None
     return cell, None
 
 

@@ -21,7 +21,11 @@ ROLES = ("premise", "hypothesis", "label")
 
 GIVEN = "columns given"
 
-_DOUBTFUL = "source"
+_DOUBTFUL = frozenset({"source", "answer"})
+"""Names of columns that are the document or the claim only where no other could be.
+
+A source is often where a document comes from, an answer the right one beside the response of a model.
+"""
 
 _UNNAMED = re.compile(r"column_[1-9]\d*")
 
@@ -214,8 +218,9 @@ def _fit_texts(layouts: Sequence[Layout], table: FileTable, given: Mapping[str, 
 
 def _choose_general(table: FileTable, fitting: list[Layout]) -> list[Layout]:
     """The general layouts without doubtful ones; raises where two columns could each be the document or the claim."""
-    # A column called source often says where a document comes from, so it is the document only if nothing else is.
-    chosen = [layout for layout in fitting if layout.premise.lower() != _DOUBTFUL] or fitting
+    chosen = fitting
+    for role in ("premise", "hypothesis"):
+        chosen = [layout for layout in chosen if getattr(layout, role).lower() not in _DOUBTFUL] or chosen
     for role in ("premise", "hypothesis"):
         matching = list(dict.fromkeys(getattr(layout, role) for layout in chosen))
         if len(matching) > 1:

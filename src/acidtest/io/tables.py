@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,9 @@ from acidtest.io.jsonlines import AS_LINES, array_line, read_json_array, read_js
 from acidtest.io.rows import Rows, memory_rows, parquet_metadata, parquet_rows
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+_SAMPLES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"samples"\s*:\s*\[')
+_SAMPLES_END = re.compile(rb"\]\s*\}\s*\Z")
+"""What stands around the array of a file such as those of FaithBench."""
 _JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _READ_ENDINGS = (".parquet", *_JSON_ENDINGS, *_SEPARATORS)
 _WRITE_ENDINGS = (".parquet", ".jsonl", ".csv", ".tsv")
@@ -105,7 +109,8 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     JSON and Parquet keep their types; delimited text gives strings only, and an empty cell is null. If ``header`` is
     false, or is a function that returns false for the cells of the first line, delimited text has no header, and its
     columns are called ``column_1``, ``column_2`` … The content decides whether quotes enclose the cells of
-    tab-separated text (if ``quoted`` is None), whether semicolons take the place of commas, and whether a ``.txt``
+    tab-separated text (if ``quoted`` is None), whether a ``.json`` is an array, also as ``samples`` of one object, or
+    has an object a line, whether semicolons take the place of commas, and whether a ``.txt``
     holds JSON lines (as SciTail's do) or tab-separated text. Columns without a name (an index, a spacer) are left out.
     Large tables are not kept in memory, unless they are one JSON array. A column whose name Polars would read as a
     pattern, such as ``*``, is renamed.
@@ -123,8 +128,8 @@ def _read(path: Path, *, header: Header, quoted: bool | None) -> FileTable:
         return FileTable(path, rows, fingerprint=file_digest(path), metadata=parquet_metadata(path))
     if ending == ".json":
         with closing(chunks(path)) as pieces:
-            is_array = begins_with(next(pieces, b""), b"[")
-        if is_array:
+            head = next(pieces, b"")
+        if begins_with(head, b"[") or _SAMPLES.match(head):
             return _read_array(path)
     text = scan_text(path)
     if ending in _JSON_ENDINGS or (ending == ".txt" and begins_with(text.head, b"{")):
@@ -189,10 +194,18 @@ def flatten(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _read_array(path: Path) -> FileTable:
     content = read_bounded(path, MAX_ARRAY_BYTES, remedy=f"the most of one JSON array; {AS_LINES}")
-    text = utf8_text(path, content)
+    text = _unwrap_samples(utf8_text(path, content))
     frame = read_json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
     fingerprint = blake2b(content, digest_size=8).hexdigest()
     return FileTable(path, memory_rows(frame), fingerprint=fingerprint, line=partial(array_line, text))
+
+
+def _unwrap_samples(text: bytes) -> bytes:
+    """The array in an object with the one key ``samples``, on the same lines; any other text as it is."""
+    start, end = _SAMPLES.match(text), _SAMPLES_END.search(text)
+    if not start or not end:
+        return text
+    return b"\n" * start[0].count(b"\n") + text[start.end() - 1 : end.start() + 1]
 
 
 def file_digest(*paths: Path) -> str:

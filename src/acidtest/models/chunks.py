@@ -14,7 +14,15 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS, has_answer, one_hot
-from acidtest.core.model import ChecksSuites, CountsUsage, Model, Prepared, Prepares, Probabilities
+from acidtest.core.model import (
+    ChecksSuites,
+    CountsUsage,
+    HasOptionalColumns,
+    Model,
+    Prepared,
+    Prepares,
+    Probabilities,
+)
 from acidtest.core.suite import Suite
 from acidtest.text.tokens import sentences
 
@@ -132,6 +140,7 @@ class ChunkedModel:
         self.fingerprint = digest if model.fingerprint else None
         self.notes = (*model.notes, f"{long} were asked in overlapping chunks ({aggregation})")
         self.columns = model.columns
+        self.optional = model.optional if isinstance(model, HasOptionalColumns) else ()
         self.resolution = model.resolution
         self.probabilities = model.probabilities
         self.may_abstain = model.may_abstain

@@ -31,6 +31,9 @@ TOP_TOKENS = (20, 5)
 REQUESTS_PER_SLOT = 4
 """Requests in a batch per concurrent request; an unfinished batch is lost if the program is killed."""
 
+Texts = tuple[str, ...]
+"""Premise and hypothesis, and the question or None where a prompt has a place for one."""
+
 _PATHS: Mapping[Api, str] = {"chat": "/chat/completions", "completions": "/completions"}
 _SHOWN_PROBLEMS, _LOGGED_PROBLEMS = 3, 50
 _REFUSED = ReplyMeaning({}, "refused by the server")
@@ -128,7 +131,7 @@ class EndpointOptions:
 class EndpointModel:
     """A language model asked over HTTP; see docs/endpoints.md."""
 
-    columns: tuple[str, ...] = ("premise", "hypothesis")
+    optional: tuple[str, ...] = ("question",)
     may_abstain = True
     independent = True
     # The weights behind a name may change between runs.
@@ -158,6 +161,8 @@ class EndpointModel:
         self._mode_known = False
         self.name = f"endpoint:{options.model}@{options.address}"
         self.fingerprint: str | None = options.fingerprint
+        asks_questions = any(prompt.asks_questions for prompt in options.prompts)
+        self.columns = ("premise", "hypothesis", *(self.optional if asks_questions else ()))
         self.resolution: Resolution = options.prompts[0].resolution
         self.probabilities = options.answers != "text"
         self.batch_size = max(1, REQUESTS_PER_SLOT * requests.concurrency // len(self._arranged))
@@ -179,16 +184,18 @@ class EndpointModel:
         )
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Probabilities of the labels; a row is NaN if no reply for its pair could be read."""
-        premises, hypotheses = columns
-        pairs = list(zip(premises, hypotheses, strict=True))
+        """Probabilities of the labels; a row is NaN if no reply for its pair could be read, or the model abstained."""
+        pairs = list(zip(*columns, strict=True))
         try:
             meanings = self._server.run(lambda: self._ask_pairs(pairs))
         except AcidtestError as error:
             raise AcidtestError(f"{error}; {self._usage.pairs:,} pairs were answered in batches before") from error
         rows = np.array([self._combine(pair_meanings) for pair_meanings in meanings], dtype=np.float32).reshape(-1, 3)
         self._usage.pairs += len(pairs)
-        self._usage.unanswered += int(np.isnan(rows[:, 0]).sum())
+        unanswered = np.isnan(rows[:, 0])
+        self._usage.unanswered += int(unanswered.sum())
+        abstained = [any(meaning.abstains for meaning in pair_meanings) for pair_meanings in meanings]
+        self._usage.abstained += int((unanswered & np.array(abstained, dtype=np.bool_)).sum())
         self._update_notes()
         return rows
 
@@ -199,7 +206,7 @@ class EndpointModel:
         """Requests, tokens, cost and seconds of this process, and how many replies could not be read or differ."""
         return self._usage.to_json()
 
-    async def _ask_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[ReplyMeaning]]:
+    async def _ask_pairs(self, pairs: Sequence[Texts]) -> list[list[ReplyMeaning]]:
         """For each pair, the meaning of the reply to each arranged prompt."""
         meanings = list[list[ReplyMeaning]]()
         # Send one request at a time until a reply shows whether the server gives log-probabilities.
@@ -215,9 +222,10 @@ class EndpointModel:
             await asyncio.gather(*tasks, return_exceptions=True)
         return [*meanings, *([next(results) for _ in self._arranged] for _ in rest)]
 
-    async def _ask(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> ReplyMeaning:
+    async def _ask(self, prompt: ArrangedPrompt, *texts: str) -> ReplyMeaning:
+        premise, hypothesis = texts[:2]
         try:
-            reply = await self._request(prompt, premise, hypothesis)
+            reply = await self._request(prompt, texts)
             meaning, text = self._read(reply, prompt), reply.text
         except RefusedRequestError as error:
             if error.problem == "bad" and not self._mode_known:
@@ -235,11 +243,11 @@ class EndpointModel:
             log_problem("no label: %s: %r for premise %r, hypothesis %r", meaning.problem, text, premise, hypothesis)
         return meaning
 
-    async def _request(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> Reply:
+    async def _request(self, prompt: ArrangedPrompt, texts: Texts) -> Reply:
         """Send a request, changing its parameters until the server accepts them; return the reply."""
         while True:
             try:
-                body = self._request_body(prompt, premise, hypothesis)
+                body = self._request_body(prompt, texts)
                 reply = await self._server.reply(_PATHS[self._options.api], body)
             except RefusedRequestError as error:
                 if error.problem != "bad" or self._mode_known or not self._adapt_request(error.reason.lower()):
@@ -252,14 +260,14 @@ class EndpointModel:
                 self._mode_known = True
             return reply
 
-    def _request_body(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> dict[str, Any]:
+    def _request_body(self, prompt: ArrangedPrompt, texts: Texts) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._options.model, self._token_limit_name: self._options.max_tokens}
         if self._options.temperature >= 0:
             body["temperature"] = self._options.temperature
         if self._options.api == "chat":
-            body["messages"] = prompt.messages(premise, hypothesis)
+            body["messages"] = prompt.messages(*texts)
             return body | ({"logprobs": True, "top_logprobs": self._top_tokens} if self._top_tokens else {})
-        body |= {"prompt": prompt.text(premise, hypothesis), "stop": ["\n\n"]}
+        body |= {"prompt": prompt.text(*texts), "stop": ["\n\n"]}
         return body | ({"logprobs": self._top_tokens} if self._top_tokens else {})
 
     def _adapt_request(self, reason: str) -> bool:
@@ -298,7 +306,10 @@ class EndpointModel:
         """The mean over all replies for one pair; also counts disagreement between orders and between prompts."""
         usage, orders = self._usage, self._options.orders
         meanings_by_prompt = [meanings[start : start + orders] for start in range(0, len(meanings), orders)]
-        rows_by_prompt = [[meaning.row for meaning in replies if not meaning.problem] for replies in meanings_by_prompt]
+        rows_by_prompt = [
+            [meaning.row for meaning in replies if not meaning.problem and not meaning.abstains]
+            for replies in meanings_by_prompt
+        ]
         if any(len(rows) > 1 for rows in rows_by_prompt):
             usage.order_compared += 1
             usage.order_changes += any(len({int(row.argmax()) for row in rows}) > 1 for rows in rows_by_prompt)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from acidtest.core.labels import GOLD_MASKS, LABELS, Collapse, Probabilities, coarsen_gold, gold_masks, verdicts
 from acidtest.core.model import Resolution
 from acidtest.core.suite import Argument
-from acidtest.models.prompts import COLUMNS, ArrangedPrompt, load_prompt
+from acidtest.models.prompts import ABSTAIN, COLUMNS, ArrangedPrompt, label_probabilities, load_prompt
 from acidtest.models.replies import read_text
 
 PREFIX = "acidtest_"
@@ -78,13 +78,10 @@ def choice_probabilities(log_likelihoods: Sequence[float], labels: Sequence[str]
     NaN, no answer, if any of them is not a number or all are minus infinity.
     """
     values = np.array(log_likelihoods, dtype=np.float64)
-    row = np.zeros(len(LABELS), dtype=np.float64)
     if np.isnan(values).any() or not np.isfinite(values.max(initial=-np.inf)):
         return np.full(len(LABELS), np.nan, dtype=np.float32)
     shares = np.exp(values - values.max())
-    for label, share in zip(labels, shares / shares.sum(), strict=True):
-        row[COLUMNS[label]] += share
-    return row.astype(np.float32)
+    return label_probabilities(dict(zip(labels, (shares / shares.sum()).tolist(), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -106,6 +103,8 @@ class ReplyAnswer:
 def read_answer(reply: str, words: Mapping[str, str]) -> ReplyAnswer:
     """What a reply means, read as those of ``endpoint:`` models are."""
     meaning = read_text(reply, words)
+    if ABSTAIN in meaning.shares:
+        return ReplyAnswer(None, "the model abstained")
     return ReplyAnswer(None, meaning.problem) if meaning.problem else ReplyAnswer(next(iter(meaning.shares)))
 
 

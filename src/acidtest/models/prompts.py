@@ -15,10 +15,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.labels import LABELS, TWO_WAY_LABELS
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS, Probabilities
 from acidtest.core.model import Resolution
 from acidtest.core.structured import MOST_TOML_BYTES, check_shape, parse_toml, read_bounded, refuse_newer
+from acidtest.text.questions import bare_answer
 
 SCHEMA = 1
 ENDING = ".toml"
@@ -26,15 +29,19 @@ ENDING = ".toml"
 COLUMNS: Mapping[str, int] = {"entailment": 0, "neutral": 1, "contradiction": 2, "non-entailment": 1}
 """The column of a prediction that a label's probability goes to."""
 
+ABSTAIN = "abstain"
+"""What an answer with which the model declines to decide has in the place of a label."""
+
 Message = dict[str, str]
 """One turn of a chat: ``role`` and ``content``."""
 
 Meanings = Mapping[str, str]
 """Words that a reply may answer with, and the label each means."""
 
-_SLOTS = ("premise", "hypothesis", "options", "words")
+_SLOTS = ("premise", "hypothesis", "question", "options", "words")
 _OPTION_SLOTS = ("word", "text")
 _SLOT = re.compile(r"\{([a-z_]+)\}")
+_QUESTION_LINE = re.compile(r"^.*\{question\}.*(?:\n|\Z)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -71,8 +78,13 @@ class Prompt:
 
     @property
     def resolution(self) -> Resolution:
-        """Whether it has three answers or two."""
-        return "two-way" if len(self.answer) == len(TWO_WAY_LABELS) else "three-way"
+        """Whether it has three labels or two."""
+        return "two-way" if any(answer.label == "non-entailment" for answer in self.answer) else "three-way"
+
+    @property
+    def asks_questions(self) -> bool:
+        """Whether it has a place for the question that a claim answers."""
+        return "{question}" in self.system + self.user
 
     @property
     def content(self) -> str:
@@ -102,20 +114,21 @@ class ArrangedPrompt:
     def meanings(self) -> Meanings:
         return {word: answer.label for answer in self.answers for word in answer.words}
 
-    def messages(self, premise: str, hypothesis: str) -> list[Message]:
+    def messages(self, premise: str, hypothesis: str, question: str | None = None) -> list[Message]:
         """The messages of a chat about a pair; examples are earlier messages."""
-        system = self._fill(self.prompt.system, premise, hypothesis)
+        system = self._fill(self.prompt.system, premise, hypothesis, question)
         messages = [{"role": "system", "content": system}] if self.prompt.system else []
         for question, word in self._examples():
             messages += [{"role": "user", "content": question}, {"role": "assistant", "content": word}]
-        return [*messages, {"role": "user", "content": self._fill(self.prompt.user, premise, hypothesis)}]
+        return [*messages, {"role": "user", "content": self._fill(self.prompt.user, premise, hypothesis, question)}]
 
-    def text(self, premise: str, hypothesis: str) -> str:
+    def text(self, premise: str, hypothesis: str, question: str | None = None) -> str:
         """The same messages as one text for the model to continue, for servers without chat."""
-        system, question = (self._fill(part, premise, hypothesis) for part in (self.prompt.system, self.prompt.user))
+        texts = (premise, hypothesis, question)
+        system, user = (self._fill(part, *texts) for part in (self.prompt.system, self.prompt.user))
         parts = [system] if self.prompt.system else []
         parts += [f"{example}\n{self.prompt.cue} {word}" for example, word in self._examples()]
-        return "\n\n".join([*parts, f"{question}\n{self.prompt.cue}"])
+        return "\n\n".join([*parts, f"{user}\n{self.prompt.cue}"])
 
     def _examples(self) -> list[tuple[str, str]]:
         """The question of each example, and the word that answers it."""
@@ -125,14 +138,39 @@ class ArrangedPrompt:
             for example in self.prompt.example
         ]
 
-    def _fill(self, template: str, premise: str, hypothesis: str) -> str:
+    def _fill(self, template: str, premise: str, hypothesis: str, question: str | None = None) -> str:
+        """The template with a pair in it; without a question, lines that have a place for one are left out."""
+        if self.prompt.asks_questions and question:
+            hypothesis = bare_answer(question, hypothesis)
+        elif self.prompt.asks_questions:
+            template = _QUESTION_LINE.sub("", template)
         options = "\n".join(
             _fill_slots(self.prompt.option, {"word": answer.words[0], "text": answer.text}) for answer in self.answers
         )
         *others, last = (answer.words[0] for answer in self.answers)
         words = f"{', '.join(others)} or {last}"
-        values = {"premise": premise, "hypothesis": hypothesis, "options": options, "words": words}
+        values = {
+            "premise": premise,
+            "hypothesis": hypothesis,
+            "question": question or "",
+            "options": options,
+            "words": words,
+        }
         return _fill_slots(template, values)
+
+
+def label_probabilities(shares: Mapping[str, float]) -> Probabilities:
+    """Probabilities of entailment, neutral and contradiction, given the share of each label.
+
+    NaN, no answer, if ``ABSTAIN`` has the largest share; a smaller one is divided among the labels.
+    """
+    if shares.get(ABSTAIN, 0.0) > max((share for label, share in shares.items() if label != ABSTAIN), default=0.0):
+        return np.full(len(LABELS), np.nan, dtype=np.float32)
+    row = np.zeros(len(LABELS), dtype=np.float64)
+    for label, share in shares.items():
+        if label != ABSTAIN:
+            row[COLUMNS[label]] += share
+    return np.asarray(row / row.sum() if ABSTAIN in shares else row, dtype=np.float32)
 
 
 def _fill_slots(template: str, values: Mapping[str, str]) -> str:
@@ -219,13 +257,16 @@ def _check_templates(prompt: Prompt) -> None:
 
 def _check_answers(prompt: Prompt) -> None:
     for number, answer in enumerate(prompt.answer, 1):
-        if answer.label not in COLUMNS:
-            raise AcidtestError(f"answer {number}: label {answer.label!r} is not {', '.join(COLUMNS)}")
+        if answer.label not in (*COLUMNS, ABSTAIN):
+            raise AcidtestError(f"answer {number}: label {answer.label!r} is not {', '.join((*COLUMNS, ABSTAIN))}")
         if prompt.symbols and answer.words:
             raise AcidtestError(f"answer {number}: symbols and words exclude each other; remove one")
         if not prompt.symbols and not answer.words:
             raise AcidtestError(f'answer {number}: says no words that mean {answer.label}; write words = ["…"]')
-    labels = sorted(answer.label for answer in prompt.answer)
+    abstentions = [answer for answer in prompt.answer if answer.label == ABSTAIN]
+    if len(abstentions) > 1:
+        raise AcidtestError(f"has {len(abstentions)} answers with label {ABSTAIN!r}; write one, with all its words")
+    labels = sorted(answer.label for answer in prompt.answer if answer.label != ABSTAIN)
     if labels not in (sorted(LABELS), sorted(TWO_WAY_LABELS)):
         raise AcidtestError(
             f"has answers for {', '.join(labels) or 'no label'}; write one [[answer]] for each of {', '.join(LABELS)}, "

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from acidtest.core.model import Probabilities
-from acidtest.models.prompts import COLUMNS, Meanings
+from acidtest.models.prompts import ABSTAIN, Meanings, label_probabilities
 
 # Servers often add the opening tag to the prompt, so that a reply has only the closing one.
 _REASONING = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
@@ -86,11 +86,13 @@ class ReplyMeaning:
 
     @property
     def row(self) -> Probabilities:
-        """Probabilities of entailment, neutral and contradiction, where there is no problem."""
-        row = np.zeros(3, dtype=np.float32)
-        for label, share in self.shares.items():
-            row[COLUMNS[label]] += share
-        return row
+        """Probabilities of entailment, neutral and contradiction; NaN if the model abstains or there is a problem."""
+        return np.full(3, np.nan, dtype=np.float32) if self.problem else label_probabilities(self.shares)
+
+    @property
+    def abstains(self) -> bool:
+        """Whether the model declines to decide, with an answer that its prompt offers."""
+        return ABSTAIN in self.shares and bool(np.isnan(self.row[0]))
 
 
 def parse_reply(content: bytes) -> Reply:
@@ -289,6 +291,7 @@ class Usage:
     seconds: float = 0.0
     pairs: int = 0
     unanswered: int = 0
+    abstained: int = 0
     unparsed: int = 0
     refused: int = 0
     readings: int = 0
@@ -328,6 +331,8 @@ class Usage:
             usage["cost"] = (self.prompt_tokens * self.price_in + self.completion_tokens * self.price_out) / 1e6
         if self.readings:
             usage |= {"unassigned": self.unassigned / self.readings, "faint": self.faint}
+        if self.abstained:
+            usage["abstained"] = self.abstained
         if self.order_compared:
             usage |= {"order_compared": self.order_compared, "order_changes": self.order_changes}
         if self.paraphrase_compared:
@@ -337,9 +342,14 @@ class Usage:
     def notes(self) -> list[str]:
         """What a reader of the results should know about the replies."""
         notes = []
+        if self.abstained:
+            notes.append(
+                f"the model abstained for {self.abstained:,} of {self.pairs:,} pairs: they count as unanswered"
+            )
         if self.problems:
             reasons = ", ".join(f"{number:,} {problem}" for problem, number in sorted(self.problems.items()))
-            notes.append(f"{self.unanswered:,} of {self.pairs:,} pairs unanswered (replies: {reasons})")
+            unread = self.unanswered - self.abstained
+            notes.append(f"{unread:,} of {self.pairs:,} pairs unanswered (replies: {reasons})")
         if self.readings:
             notes.append(
                 f"{self.unassigned / self.readings:.1%} of the probability at the place of the answer is on no answer "

@@ -32,8 +32,13 @@ from acidtest.io.layouts import Layout, check_names, detect_layout, file_column,
 from acidtest.io.rows import Rows, Spool, part_files
 from acidtest.io.tables import FileTable, flatten, read_table, stem
 from acidtest.text.published_sets import FilePairs, recognise
+from acidtest.text.questions import QUESTION, join_questions
 
 _IDS = ("pairid", "pair_id", "uid", "id", "index", "idx")
+
+_QUESTIONS = (QUESTION, "query")
+_CLAIMS = ("claim", "answer", "response", "summary", "generated_text")
+"""Columns whose cells may answer a question that stands beside them."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,8 @@ class _Roles:
     standard: Mapping[str, str]
     others: Mapping[str, str]
     kinds: Mapping[str, Kind]
+    question: str | None = None
+    """The file column with the questions that the hypotheses answer."""
 
 
 def read_corpus(
@@ -98,9 +105,10 @@ def read_corpus(
     With ``unlabelled`` they stay and their gold is ``any``; a file without labels will do as well.
 
     ``path`` is a table in any format, FraCaS in XML, or one of three parallel files or their folder. ``columns`` maps
-    our names (premise, hypothesis, label, group, source_id, any factor) to the file's; ``label_map`` maps the file's
-    labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group. A file that a paper published
-    (see ``published_sets``) is read as that suite; ``published_as`` names it where the content is not enough.
+    our names (premise, hypothesis, label, question, group, source_id, any factor) to the file's; ``label_map`` maps the
+    file's labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group. A short answer is
+    joined with its question. A file that a paper published (see ``published_sets``) is read as that suite;
+    ``published_as`` names it where the content is not enough.
     """
     columns = dict(columns or {})
     check_names(columns)
@@ -226,7 +234,9 @@ def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Rol
     standard |= _parses(table, layout)
     standard |= {name: column for name, column in given.items() if name in RESERVED}
     others = {name: column for name, column in given.items() if name not in RESERVED}
-    kinds: dict[str, Kind] = dict.fromkeys(others, "factor")
+    question = others.get(QUESTION) or _question_column(table, layout)
+    others |= {QUESTION: question} if question else {}
+    kinds: dict[str, Kind] = {name: "text" if name == QUESTION else "factor" for name in others}
     rest = [column for column in table.columns if column not in {*standard.values(), *others.values()}]
     if "source_id" in standard:
         _check_ids(pairs, standard["source_id"])
@@ -236,7 +246,15 @@ def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Rol
     for column, kind in _kinds(pairs, rest).items():
         name = _free_name(column, taken=others)
         others[name], kinds[name] = column, kind
-    return _Roles(standard, others, kinds)
+    return _Roles(standard, others, kinds, question)
+
+
+def _question_column(table: FileTable, layout: Layout) -> str | None:
+    """The column with the questions that the claims of a table answer."""
+    if layout.hypothesis.lower() not in _CLAIMS:
+        return None
+    texts = {name.lower(): name for name, dtype in table.rows.schema.items() if dtype == pl.String}
+    return next((texts[name] for name in _QUESTIONS if name in texts), None)
 
 
 def _parses(table: FileTable, layout: Layout) -> dict[str, str]:
@@ -256,11 +274,11 @@ def _suite_rows(
     pairs: _GoldRows, roles: _Roles, name: str, *, complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
 ) -> Rows:
     """The rows that have gold, in our columns; ``complete`` adds the columns of a published set."""
-    premise, hypothesis = roles.standard["premise"], roles.standard["hypothesis"]
     seen, spool = DigestList(), Spool()
-    for frame, labels in pairs.batches(premise, hypothesis):
-        texts = pl.DataFrame({"premise": frame[premise], "hypothesis": frame[hypothesis], "label": labels})
-        seen.add(source_digests(name, texts))
+    columns = [roles.standard["premise"], roles.standard["hypothesis"], *([roles.question] if roles.question else [])]
+    for frame, labels in pairs.batches(*columns):
+        texts = {"premise": frame[columns[0]], "hypothesis": _hypotheses(frame, roles), "label": labels}
+        seen.add(source_digests(name, pl.DataFrame(texts)))
     ids = SourceIds(repeated_values(seen.sorted()))
     del seen
     for frame, labels in pairs.batches(*pairs.table.columns):
@@ -269,9 +287,15 @@ def _suite_rows(
     return spool.rows()
 
 
+def _hypotheses(frame: pl.DataFrame, roles: _Roles) -> pl.Series:
+    """The hypotheses of rows of a file; short answers are joined with their questions."""
+    hypotheses = frame[roles.standard["hypothesis"]].cast(pl.String)
+    return join_questions(frame[roles.question].cast(pl.String), hypotheses) if roles.question else hypotheses
+
+
 def _suite_frame(frame: pl.DataFrame, labels: pl.Series, roles: _Roles) -> pl.DataFrame:
     columns = {name: frame[column].cast(pl.String) for name, column in roles.standard.items()}
-    columns["label"] = labels
+    columns |= {"label": labels, "hypothesis": _hypotheses(frame, roles)}
     premises = hexadecimal(digests(columns["premise"]))
     columns["group"] = columns["group"].fill_null(premises) if "group" in columns else premises
     for name, source in roles.others.items():

@@ -6,6 +6,7 @@ that decide it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
@@ -13,7 +14,7 @@ from functools import cache
 import polars as pl
 
 from acidtest.core.digests import digests, hexadecimal
-from acidtest.core.suite import COLUMNS, Card, Kind, Suite, complete_columns
+from acidtest.core.suite import COLUMNS, Card, Kind, Suite, complete_columns, visit_batches
 from acidtest.suites.catalogue import Request
 from acidtest.suites.corpus import source_pairs
 
@@ -77,12 +78,38 @@ def starter_claims() -> Suite:
 
 
 def grounding_pairs(request: Request, *, columns: Collection[str]) -> Suite:
-    """The requested claims: those of the user's file or of the starter corpus; claims of one document are a group."""
+    """The requested claims: those of the user's file or of the starter corpus; claims of one document are a group.
+
+    Rows of a file without a claim, such as refusals, are left out; ``card.left_out`` counts them.
+    """
     pairs = source_pairs(request, columns=columns, default=starter_claims)
     if pairs.name == STARTER:
         return pairs
+    pairs = _leave_out_nonclaims(pairs)
     group = pl.col("premise").map_batches(_digest_texts, return_dtype=pl.String, is_elementwise=True)
     return replace(pairs, frame=pairs.frame.with_columns(group=group))
+
+
+def _leave_out_nonclaims(pairs: Suite) -> Suite:
+    """The pairs whose hypotheses claim something; a short answer to a question does unless it refuses."""
+    from acidtest.text.nonclaims import answer_kinds
+    from acidtest.text.questions import QUESTION, question_prefixes
+
+    left_out, ids = Counter[str](), list[str]()
+    columns = [name for name in ("id", "hypothesis", QUESTION) if name in pairs.frame.collect_schema()]
+
+    def add_nonclaims(batch: pl.DataFrame) -> None:
+        prefixes = question_prefixes(batch)
+        kinds = answer_kinds(batch["hypothesis"].str.slice(prefixes.str.len_chars()))
+        nonclaims = batch.select("id", kind=kinds).filter((prefixes == "") | (kinds == "refusal")).drop_nulls()
+        ids.extend(nonclaims["id"])
+        left_out.update(
+            f"with {'an' if kind[0] in 'ao' else 'a'} {kind} instead of a claim" for kind in nonclaims["kind"]
+        )
+
+    visit_batches(pairs.frame.select(columns), add_nonclaims)
+    frame = pairs.frame.filter(~pl.col("id").is_in(ids)) if ids else pairs.frame
+    return replace(pairs, frame=frame, card=replace(pairs.card, left_out=dict(left_out.most_common())))
 
 
 def _digest_texts(texts: pl.Series) -> pl.Series:

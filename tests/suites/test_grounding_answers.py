@@ -1,0 +1,64 @@
+"""Claims files with questions, refusals and courtesies, as the suites ``grounding/…`` take them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from acidtest import api
+
+MILL = "The mill of Harrow had 40 workers when it closed in the spring of 1931."
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write claims about the mill as JSON lines."""
+
+    def write_rows(*rows: dict[str, str]) -> Path:
+        path = tmp_path / "claims.jsonl"
+        lines = [json.dumps({"document": MILL, "label": "entailment", **row}) for row in rows]
+        path.write_text("\n".join(lines), encoding="utf-8", newline="\n")
+        return path
+
+    return write_rows
+
+
+def test_rows_without_a_claim_are_left_out_and_counted(write) -> None:
+    path = write(
+        {"claim": "The mill had 40 workers."},
+        {"claim": "I'm sorry, but I cannot answer this question."},
+        {"claim": "I don't know. Let me know if you need anything else."},
+        {"claim": "Would you like to know more?"},
+    )
+    suite = api.generate("grounding/claims", source=path)
+    assert suite.frame.collect()["hypothesis"].to_list() == ["The mill had 40 workers."]
+    assert suite.card.left_out == {"with a refusal instead of a claim": 2, "with a question instead of a claim": 1}
+    edited = api.generate("grounding/number", source=path)
+    assert edited.control is not None
+    assert edited.control.frame.collect()["hypothesis"].to_list() == ["The mill had 40 workers."]
+    assert edited.card.left_out["with a refusal instead of a claim"] == 2
+
+
+def test_a_short_answer_claims_something_unless_it_refuses(write) -> None:
+    path = write(
+        {"question": "Did the mill close?", "claim": "Certainly."},
+        {"question": "Did the mill close?", "claim": "I don't know."},
+    )
+    suite = api.generate("grounding/claims", source=path)
+    assert suite.frame.collect()["hypothesis"].to_list() == ["Question: Did the mill close? Answer: Certainly."]
+    assert suite.card.left_out == {"with a refusal instead of a claim": 1}
+
+
+def test_of_a_short_answer_its_question_is_not_edited(write) -> None:
+    path = write({"question": "How many of the 90 people in Harrow worked there?", "claim": "40 workers"})
+    suite = api.generate("grounding/number", source=path)
+    row = suite.frame.collect().row(0, named=True)
+    prefix = "Question: How many of the 90 people in Harrow worked there? Answer: "
+    old, new = row["change"].split(" → ")
+    assert (old, row["hypothesis"], row["label"]) == ("40", f"{prefix}{new} workers", "contradiction")
+    assert row["question"] == "How many of the 90 people in Harrow worked there?"
+    assert suite.control is not None
+    assert suite.control.frame.collect()["hypothesis"].to_list() == [f"{prefix}40 workers"]
