@@ -27,6 +27,7 @@ _UNTOUCHED_LEGEND = (
     "Supported against not, in % (95 % interval over documents); one verdict: right on so many if given to all claims."
 )
 CHOSEN = "The threshold is chosen on untouched claims of other documents (cross-fitted)."
+CAUTION = "Edited claims are not what language models get wrong by themselves: ask claims with gold, too."
 NO_EDITS = "Whether it reads the document, or goes by shared words, only edits show (-s 'grounding/*')."
 CHANCE = 0.5
 FEW = 20
@@ -124,7 +125,8 @@ def brief_table(model: ModelGrounding, *, rows: int = 99) -> Table:
     if not model.whole_edits:
         return _brief_untouched(model)
     table = edits_table(model, brief=True, rows=rows)
-    return replace(table, notes=(*table.notes, describe_untouched_claims(model), *_brief_passages(model)))
+    untouched = CAUTION if model.notes else describe_untouched_claims(model)
+    return replace(table, notes=(*table.notes, untouched, *_brief_passages(model)))
 
 
 def _brief_untouched(model: ModelGrounding) -> Table:
@@ -206,13 +208,14 @@ def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table
     if service := model.precision:
         share = whole_percent(service.base_rate)
         rows += [
-            Row(f"of claims called supported, supported, if {share} are not", (service.supported, None, None)),
-            Row(f"of other claims, unsupported, if {share} are", (service.unsupported, None, None)),
+            Row(f"supported, of claims called so, base rate {share}", (service.supported, None, None)),
+            Row(f"unsupported, of the others, base rate {share}", (service.unsupported, None, None)),
         ]
     columns = (Column(deployed_name(model)), Column(chosen_name(model)), Column("one verdict to all"))
     counts = f"{claims.claims:,} claims with gold, {claims.supported:,} of them supported"
     notes = [counts, *([f"{claims.unanswered:,} claims without an answer are left out"] if claims.unanswered else [])]
     notes += [f"{claims.without_gold:,} claims have no gold"] if claims.without_gold else []
+    notes += ["Base rate: share of claims that are not supported in service"] if model.precision else []
     return Table(table_id, f"Untouched claims, {_SHARES}", columns, tuple(rows), "measure", notes=(*notes, CHOSEN))
 
 
