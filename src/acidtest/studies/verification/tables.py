@@ -36,7 +36,7 @@ LITTLE = 0.1
 """A share of wrong verdicts below this is told as the most there is."""
 _SHARES = "% with 95 % intervals over documents"
 _CURVES = {
-    PADDING: ("Unrelated documents around the document: mean words of all", "words"),
+    PADDING: ("Unrelated documents around the document", "words"),
     LENGTH: ("Untouched claims by the length of the document", "words"),
     POSITION: ("Evidence moved in the document", "place"),
     PLACE: ("Untouched claims by the place of the evidence", "place"),
@@ -231,19 +231,19 @@ def _curve(points: Sequence[CurvePoint], table_id: str, title: str, corner: str)
     numeric = corner == "words"
     names = [f"{point.words:.0f}" if numeric else point.name for point in points]
     shown = {
-        "supported claims called supported": [point.recall for point in points],
-        "other claims called supported": [point.false_support for point in points],
+        "supported claims": [point.recall for point in points],
+        "other claims": [point.false_support for point in points],
         "verdicts changed": [point.changed for point in points],
     }
     shown = {name: values for name, values in shown.items() if any(value.known for value in values)}
-    columns = [Column("documents" if numeric else "", "text")] if numeric else []
-    columns += [Column("claims", "count"), Column("cut", "count"), *(Column(name) for name in shown)]
+    columns = [Column(name) for name in shown] + [Column("claims", "count"), Column("cut", "count")]
+    columns += [Column("documents", "text")] if numeric else []
     rows = []
     for number, point in enumerate(points):
-        first: tuple[Cell, ...] = (point.name,) if numeric else ()
-        cells = (*first, point.claims, point.truncated, *(values[number] for values in shown.values()))
+        last: tuple[Cell, ...] = (point.name,) if numeric else ()
+        cells = (*(values[number] for values in shown.values()), point.claims, point.truncated, *last)
         rows.append(Row(names[number], cells))
-    yield Table(table_id, f"{title}, {_SHARES}", tuple(columns), tuple(rows), corner)
+    yield Table(table_id, f"{title}: called supported, {_SHARES}", tuple(columns), tuple(rows), corner)
     yield Chart(table_id, "line" if numeric else "dots", tuple(shown), axis=corner if numeric else "")
 
 
