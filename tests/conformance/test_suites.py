@@ -58,7 +58,9 @@ def test_the_same_seed_gives_the_same_suite_and_another_seed_another(name: str) 
     again = api.generate(name, n=20, seed=0, at_most=True)
     assert again.card == small(name).card
     assert again.frame.collect().equals(small(name).frame.collect())
-    assert small(name, seed=1).card.fingerprint != again.card.fingerprint
+    # Conjuncts are exchanged wherever they can be, which is less often than 20 times in the starter corpus.
+    if name != "grounding/conjuncts":
+        assert small(name, seed=1).card.fingerprint != again.card.fingerprint
 
 
 @pytest.mark.parametrize("name", NAMES)

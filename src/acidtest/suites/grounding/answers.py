@@ -56,7 +56,7 @@ def answers(request: Request) -> Suite:
     pairs = grounding_pairs(replace(request, n=None) if is_starter else request, columns=_COLUMNS)
     splitter = _Splitter(Counter(pairs.card.left_out))
     if is_starter:
-        kept: dict[str, Kind] = {"register": "factor", "world": "factor", "document": "text"}
+        kept: dict[str, Kind] = {"register": "factor", "facts": "factor", "document": "text"}
         rows = _starter_rows(pairs.frame.collect(), request).lazy()
     else:
         kept = travelling_columns(pairs.card.columns, request.keep)
@@ -107,10 +107,10 @@ def _starter_rows(claims: pl.DataFrame, request: Request) -> pl.DataFrame:
         flawed = flawed.gather(np.argsort(draws.bits(digests(flawed), "answers"), kind="stable")[: request.n])
     rows = list[dict[str, Any]]()
     for part in claims.partition_by("document", maintain_order=True):
-        shared = part.select("premise", "group", "register", "world", "document").row(0, named=True)
+        shared = part.select("premise", "group", "register", "facts", "document").row(0, named=True)
         responses = _document_responses(part, set(flawed), draws)
         rows += [shared | row for response in responses for row in response.rows()]
-    columns = ("premise", "hypothesis", "label", "group", "register", "world", "document", *_COLUMNS)
+    columns = ("premise", "hypothesis", "label", "group", "register", "facts", "document", *_COLUMNS)
     numbers = [name for name, kind in _COLUMNS.items() if kind == "covariate"]
     schema = {name: pl.Float64() if name in numbers else pl.String() for name in columns}
     frame = pl.DataFrame(rows, schema=schema).with_columns(

@@ -15,11 +15,10 @@ from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
 from acidtest.suites.grounding import CITATION, grounding_pairs
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, draw_claims
-from acidtest.text.quantities import alternatives, quantities, replace_number, write_like
 
 _NAME = "grounding/conflicts"
 _COLUMNS: dict[str, Kind] = {"kind": "factor", "first": "factor", "last": "factor", "value": "factor", "change": "text"}
-_OF_DOCUMENT = ("register", "world", "document")
+_OF_DOCUMENT = ("register", "facts", "document")
 
 _CASES = {
     "both agree": (True, True, "entailment"),
@@ -156,6 +155,8 @@ def _change_value(claim: Claim) -> OtherValue | str:
 
 
 def _other_numbers(claim: Claim, sentence: str) -> Iterator[OtherValue]:
+    from acidtest.text.quantities import alternatives, quantities, replace_number, write_like
+
     claimed = {(quantity.value, quantity.form) for quantity in quantities(claim.text) if not quantity.problem}
     for quantity in quantities(sentence) if claimed else ():
         if quantity.problem or (quantity.value, quantity.form) not in claimed:

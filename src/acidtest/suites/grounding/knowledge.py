@@ -24,7 +24,7 @@ _COLUMNS: dict[str, Kind] = {
     "document_says": "factor",
     "claim_says": "factor",
     "topic": "factor",
-    "world": "factor",
+    "facts": "factor",
     "fact": "text",
 }
 _NOTE = (
@@ -67,7 +67,7 @@ def knowledge(request: Request) -> Suite:
     """Every fact in three documents, which say it as in the world, otherwise or not, with two claims each.
 
     ``kind`` names the six cases, ``document_says`` and ``claim_says`` what they are made of. Where document and world
-    disagree, the document decides; ``world`` is yes only where they agree, and all else in the passages is invented.
+    disagree, the document decides; ``facts`` is real only where they agree, and all else in the passages is invented.
     Facts that hold by definition, such as the number of months, are not asked where the document is silent. The rows of
     a fact are a group; ``n`` is the number of facts.
     """
@@ -106,6 +106,6 @@ def _rows(facts: pl.DataFrame, case: _Case) -> pl.DataFrame:
         document_says=pl.lit(case.document),
         claim_says=pl.lit(case.claim),
         topic="topic",
-        world=pl.lit("yes" if case.document == "world" else "no"),
+        facts=pl.lit("real" if case.document == "world" else "invented"),
         fact="fact",
     )

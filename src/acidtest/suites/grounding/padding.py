@@ -36,7 +36,7 @@ _COLUMNS: dict[str, Kind] = {
     "documents": "covariate",
     "document_words": "covariate",
 }
-_OF_DOCUMENT = ("register", "world", "document")
+_OF_DOCUMENT = ("register", "facts", "document")
 _POOL_SIZE = 256
 """How many documents of a corpus are drawn to be put beside others."""
 _POOL_WORDS = 200_000
