@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -23,6 +22,8 @@ _MOVES = {CHANGES: "gold changes", KEEPS: "gold stays"}
 OTHERS = "other unsupported claims"
 LEGEND = "% of originals called supported, or of all pairs (95 % interval over documents)."
 HIGHER = "Higher: how often the original has the higher score, ties half."
+_BRIEF_LEGEND = "In % (95 % interval over documents); higher: how often the original has the higher score."
+_MORE = {CHANGES: "More that change gold, still called supported", KEEPS: "More that keep it, verdicts changed"}
 _UNTOUCHED_LEGEND = (
     "Supported against not, in % (95 % interval over documents); one verdict: right on so many if given to all claims."
 )
@@ -103,19 +104,19 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
     columns.append(Column("higher", unit, note="how often the original has the higher score than the edited claim"))
     if not brief:
         columns += [Column("pairs", "count"), Column("documents", "count"), Column("cut", "count")]
-    lines, left_out = list[Row](), 0
+    lines, more = list[Row](), list[str]()
     for gold, heading in HEADINGS.items():
         effects = sorted((edit for edit in model.whole_edits if edit.gold == gold), key=_gravity)
         lines += [Row(edit.edit, _edit_cells(edit, brief=brief), heading) for edit in effects[:rows]]
-        left_out += len(effects[rows:])
+        rest = [f"{edit.edit} {_percent(edit.wrong).removesuffix(' %')}" for edit in effects[rows:] if edit.wrong.known]
+        more += [f"{_MORE[gold]}: {', '.join(rest)}."] if rest else []
         others = model.untouched.false_support
         if gold == CHANGES and effects and others.known:
             chosen = model.untouched.false_support_chosen
             cells: list[Cell] = [others.n, others, _value(chosen) if brief else chosen, None]
             cells += [] if brief else [others.n, others.groups, None]
             lines.append(Row(OTHERS, tuple(cells), heading, role="control"))
-    notes = (LEGEND, HIGHER, CHOSEN) if not brief else (f"{LEGEND} {HIGHER}",)
-    more = (f"and {left_out} more edits: --full",) if left_out else ()
+    notes = (LEGEND, HIGHER, CHOSEN) if not brief else (_BRIEF_LEGEND,)
     caption = "" if brief else f"Edited claims: wrong verdicts, {_SHARES}"
     return Table(table_id, caption, tuple(columns), tuple(lines), "edit", notes=(*more, *notes))
 
@@ -158,8 +159,9 @@ def _brief_passages(model: ModelGrounding) -> Iterator[str]:
         yield f"{text}."
 
 
-def _gravity(edit: EditEffect) -> float:
-    return -edit.wrong.value if edit.wrong.known else math.inf
+def _gravity(edit: EditEffect) -> tuple[float, float]:
+    """Edits with surely many wrong verdicts first."""
+    return -np.nan_to_num(edit.wrong.low), -np.nan_to_num(edit.wrong.value, nan=-1.0)
 
 
 def _edit_cells(edit: EditEffect, *, brief: bool) -> tuple[Cell, ...]:
