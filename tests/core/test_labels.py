@@ -37,13 +37,18 @@ def test_every_nonempty_set_of_labels_has_a_name() -> None:
         ("yes", "entailment"),
         ("unknown", "neutral"),
         ("no", "contradiction"),
+        ("Supported", "entailment"),
+        ("not supported", "non-entailment"),
+        ("hallucinated", "non-entailment"),
+        ("REFUTES", "contradiction"),
+        ("NOT ENOUGH INFO", "neutral"),
     ],
 )
 def test_spellings_in_use_are_understood(spelling: str, name: str) -> None:
     assert gold_name(spelling) == name
 
 
-@pytest.mark.parametrize("spelling", ["entail", "0", "", "-", "supported", "true"])
+@pytest.mark.parametrize("spelling", ["entail", "0", "", "-", "backed", "true"])
 def test_an_unknown_spelling_means_nothing(spelling: str) -> None:
     assert gold_name(spelling) is None
 

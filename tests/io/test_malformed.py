@@ -261,11 +261,11 @@ BY_LAYOUT = [
         "ANLI", "no label, as in a hidden test set", "test.jsonl", '{"uid": "u", "context": "A.", "hypothesis": "B."}\n'
     ),
     of("ANLI annotated", "quotes", "r1.csv", 'context,statement,gold_label\n"A "cat".",B.,e\n'),
-    of("SciTail", "unknown label", "scitail_1.0_dev.txt", snli(gold_label="entails") + snli(gold_label="supports")),
+    of("SciTail", "unknown label", "scitail_1.0_dev.txt", snli(gold_label="entails") + snli(gold_label="backs")),
     of("SciTail", "JSON lines called txt cut short", "scitail_1.0_dev.txt", snli() + snli()[:40]),
     of("SciTail without header", "two cells", "scitail_1.0_dev.tsv", "A.\tB.\tentails\nC.\tneutral\n"),
     of("LLM-AggreFact", "a third number", "a.csv", "dataset,doc,claim,label\nx,A.,B.,1\nx,C.,D.,2\n"),
-    of("TRUE", "unknown label", "true.csv", ",grounding,generated_text,label\n0,A.,B.,consistent\n"),
+    of("TRUE", "unknown label", "true.csv", ",grounding,generated_text,label\n0,A.,B.,plausible\n"),
     of("TRUE", "empty grounding", "true.csv", ",grounding,generated_text,label\n0,,B.,1\n"),
     of("AggreFact", "a third number", "aggre_fact_sota.csv", "dataset,origin,doc,summary,label,cut\nx,y,A.,B.,2,val\n"),
     of("SummaC", "unknown label", "summac_val.jsonl", '{"document": "A.", "claim": "B.", "label": "CORRECT"}\n'),

@@ -61,6 +61,13 @@ SPELLINGS: Mapping[str, str] = MappingProxyType(
         "not-contradiction": "non-contradiction",
         "not_neutral": "non-neutral",
         "not-neutral": "non-neutral",
+        # Of claims and documents; the last six as in FEVER.
+        **dict.fromkeys(("supported", "grounded", "consistent", "faithful"), "entailment"),
+        **dict.fromkeys(("unsupported", "not supported", "not_supported", "not-supported"), "non-entailment"),
+        **dict.fromkeys(("ungrounded", "inconsistent", "unfaithful", "hallucinated"), "non-entailment"),
+        **dict.fromkeys(("supports", "support"), "entailment"),
+        **dict.fromkeys(("refutes", "refuted"), "contradiction"),
+        **dict.fromkeys(("not enough info", "not_enough_info"), "neutral"),
     }
 )
 """Lower-cased spelling → name of the gold set."""

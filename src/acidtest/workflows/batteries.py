@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -18,16 +18,8 @@ from acidtest.core.suite import CONTROL, Suite
 from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, find_generator, resolve_names
 
 STANDARD = (
-    "cues",
-    "premises",
-    "hans",
-    "stress/antonymy",
-    "stress/numerical",
-    "stress/word-overlap",
-    "stress/negation",
-    "stress/length-mismatch",
-    "stress/spelling",
-    "lexical",
+    *("cues", "premises", "hans", "stress/antonymy", "stress/numerical", "stress/word-overlap"),
+    *("stress/negation", "stress/length-mismatch", "stress/spelling", "lexical"),
 )
 """The battery ``run`` uses when no suite is named."""
 
@@ -214,6 +206,7 @@ def chosen_suites(
         # Read once for all the suites that are made from its pairs.
         source = load(source, reading=reading)
     chosen, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
+    empty = dict[str, NothingToMakeError]()
     for name in names:
         if generator := generators.get(name):
             suite_arguments = {option: value for option, value in arguments.items() if option in generator.options}
@@ -229,21 +222,19 @@ def chosen_suites(
                 except NothingToMakeError as error:
                     if len(names) == 1:
                         raise
-                    log.warning("%s; the run goes on without it", error)
+                    empty[name] = error
                     continue
                 # Edits skip most pairs for many reasons; of a suite of untouched pairs a user expects all rows.
                 if suite.card.left_out and (name not in SUITES or suite.control is None):
                     note("%s: left out: %s", name, list_some(suite.card.left_out_reasons, 6))
                 chosen.append(_with_suffix(suite, suffix))
         else:
-            suite = _recognise_taxinli(load(name, reading=reading), reading)
-            if suite.name in {other.name for other in chosen}:
-                # Two files of one suite, for instance with different seeds: the second is named after its file.
-                path = Path(name)
-                file_name = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
-                suite = _with_suffix(suite, file_name)
-            chosen.append(suite)
+            chosen.append(_file_suite(name, reading, taken={suite.name for suite in chosen}))
     leftovers.warn()
+    if empty:
+        names_of_empty = f"suites make nothing of this corpus: {', '.join(empty)} (acidtest generate NAME says why)"
+        problem = f"{len(empty)} {names_of_empty}" if len(empty) > 1 else str(*empty.values())
+        log.warning("%s; the run goes on without %s", problem, "them" if len(empty) > 1 else "it")
     return chosen
 
 
@@ -336,6 +327,14 @@ def _recognise_taxinli(suite: Suite, reading: Reading | None) -> Suite:
         return suite
     note("%s: recognised as the published taxinli (--as file reads it as any other)", suite.origin or suite.name)
     return generate("taxinli", source=suite)
+
+
+def _file_suite(file: str, reading: Reading | None, *, taken: Collection[str]) -> Suite:
+    """The suite in a file; where its name is taken, as with another seed, it is named after the file."""
+    suite = _recognise_taxinli(load(file, reading=reading), reading)
+    path = Path(file)
+    file_name = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
+    return _with_suffix(suite, file_name) if suite.name in taken else suite
 
 
 def _has_all_rows(source: str | Path | Suite | None) -> bool:
