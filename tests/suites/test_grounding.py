@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
 from acidtest.suites.grounding import document_sentences
 from acidtest.workflows.batteries import STANDARD
@@ -113,11 +112,16 @@ def test_claims_of_a_file_are_taken_as_they_are(tmp_path: Path) -> None:
     )
 
 
-def test_claims_without_labels_are_refused_because_nothing_could_be_scored(tmp_path: Path) -> None:
+def test_claims_without_labels_are_asked_and_never_called_right_or_wrong(tmp_path: Path) -> None:
     path = tmp_path / "claims.jsonl"
     path.write_text('{"document": "Two mills burned.", "claim": "A mill burned."}\n', encoding="utf-8")
-    with pytest.raises(AcidtestError, match="is known to be the label"):
-        api.generate("grounding/claims", source=path)
+    suite = api.generate("grounding/claims", source=path)
+    assert suite.frame.collect()["label"].to_list() == ["any"]
+    overall = api.run("baseline:overlap", [suite], output=tmp_path / "run", page=False).results["suites"][suite.name][
+        "overall"
+    ]
+    assert overall["value"] is None
+    assert overall["note"] == "no row has gold: every answer would be right"
 
 
 def test_the_page_counts_the_reasons_as_they_are() -> None:

@@ -51,6 +51,9 @@ EXPECTATION = "expectation"
 EDIT = "edit"
 """The factor that names what was done to a claim or to its document, in suites of edited claims."""
 
+ABOUT_CLAIMS = "grounding/"
+"""How the names of suites on documents and claims begin; verdicts on claims without gold are compared with others."""
+
 TRANSITIVE = "transitive"
 """The expectation of a pair whose verdict follows from two others: the untouched one and that of its ``LINK``."""
 

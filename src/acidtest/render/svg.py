@@ -309,7 +309,9 @@ def _draw_line(drawing: Drawing, chart: Chart, table: Table) -> None:
     ticks = round_ticks(min(x_values), max(x_values)) if x_values else (0.0, 1.0)
     if len(set(x_values)) > 1:
         whole = all(x_value.is_integer() for x_value in x_values)
-        inner_ticks = (tick for tick in ticks[1:-1] if tick.is_integer() or not whole)
+        apart = 0.15 * (max(x_values) - min(x_values))
+        near = [tick for tick in ticks if min(tick - min(x_values), max(x_values) - tick) < apart]
+        inner_ticks = (tick for tick in ticks[1:-1] if (tick.is_integer() or not whole) and tick not in near)
         ticks = (min(x_values), *inner_ticks, max(x_values))
     x_scale = AxisScale(ticks, 56, drawing.width - 12, "number")
     for tick in y_scale.ticks:

@@ -20,7 +20,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, verdicts
 from acidtest.core.run import Run
-from acidtest.core.suite import CATEGORY, CROSS, EDIT, EXPECTATION, PARSES, Card, compact_frame, list_values
+from acidtest.core.suite import ABOUT_CLAIMS, CATEGORY, CROSS, EXPECTATION, PARSES, Card, compact_frame, list_values
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
 
@@ -45,8 +45,7 @@ _PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
 class ScoredRows:
     """The rows of one suite that can be scored, with what was answered and whether it was right.
 
-    Only a few bytes per row are stored, since millions of rows must fit into memory; other columns are read from the
-    run on demand.
+    Only a few bytes per row are stored, since millions of rows must fit into memory; the run has all other columns.
     """
 
     card: Card
@@ -75,7 +74,8 @@ class ScoredRows:
     @property
     def judged(self) -> Flags | None:
         """The rows that are judged by gold, in a suite that compares verdicts with each other; None if all are."""
-        return self.gold != GOLD_MASKS["any"] if {EXPECTATION, EDIT} & {*self.card.factors} else None
+        compares = EXPECTATION in self.card.factors or self.card.name.startswith(ABOUT_CLAIMS)
+        return self.gold != GOLD_MASKS["any"] if compares else None
 
     @property
     def unanswered(self) -> int:
@@ -339,8 +339,8 @@ def model_names(runs: Sequence[Run]) -> list[str]:
     """The models' names; runs of one model go by their own names, or are numbered."""
     models = Counter(run.header.model.name for run in runs)
     names = [(models[run.header.model.name] > 1 and run.header.name) or run.header.model.name for run in runs]
-    occurrences = [names[:number].count(name) + 1 for number, name in enumerate(names)]
-    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, occurrences, strict=True)]
+    counts = (names[:number].count(name) + 1 for number, name in enumerate(names))
+    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
 
 
 def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:

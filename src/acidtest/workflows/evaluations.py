@@ -16,7 +16,7 @@ from acidtest.core.logs import note
 from acidtest.core.model import MODELS, ChecksSuites, Model, complete_model, model_from_spec
 from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
-from acidtest.core.suite import EDIT, EXPECTATION, Suite
+from acidtest.core.suite import ABOUT_CLAIMS, EXPECTATION, Suite
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
 from acidtest.workflows.runs import (
     RUNS,
@@ -161,7 +161,8 @@ def _check_model(model: Model, battery: Battery, collapse: Collapse) -> None:
     if collapse.mode != "argmax" and not model.probabilities:
         raise AcidtestError(f"collapse {collapse} needs probabilities, but the model gives labels only; use argmax")
     for suite in battery.whole:
-        if set(suite.card.labels) == {"any"} and not {EXPECTATION, EDIT} & {*suite.card.columns}:
+        compares = EXPECTATION in suite.card.columns or suite.name.startswith(ABOUT_CLAIMS)
+        if set(suite.card.labels) == {"any"} and not compares:
             raise AcidtestError(
                 f"suite {suite.name!r} has no gold: its pairs are questions for people; make labels of their answers "
                 f"(acidtest agreement), and the suite with them (--answers)"

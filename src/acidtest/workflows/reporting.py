@@ -116,25 +116,30 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
                 sections.append(Section(study.name.capitalize(), note, anchor=study.name, folded=True))
     leading = [part for part in base.parts if _is_leading(part)]
     rest = [part for part in base.parts if not _is_leading(part)]
-    return replace(base, parts=(*_grounding(result), *leading, *sections, *rest))
+    return replace(base, parts=(*_grounding(result, base.headline), *leading, *sections, *rest))
 
 
 def full_document(finished: Finished) -> Document:
     """Everything about one run for a terminal: its scores, after what was measured on documents and claims."""
     document = finished.document
     result = _all_scores([finished])
-    return replace(document, parts=(*_grounding(result), *document.parts))
+    return replace(document, parts=(*_grounding(result, document.headline), *document.parts))
 
 
-def _grounding(result: ScoresResult) -> list[Section]:
-    """What was measured on documents and claims, if any run holds suites about them: the first section, unfolded."""
+def _grounding(result: ScoresResult, headline: str) -> list[Section]:
+    """What was measured on documents and claims, if any run holds suites about them: the first section, unfolded.
+
+    Its sentence is left out where it is part of the headline.
+    """
     from acidtest.studies.grounding import GroundingResult
 
     measured = {name: model.grounding for name, model in result.models.items() if model.grounding}
     if not measured:
         return []
-    section = embed(STUDIES[GROUNDING].document(GroundingResult(measured)), GROUNDING)
-    return [replace(section, title="Documents and claims")]
+    document = STUDIES[GROUNDING].document(GroundingResult(measured))
+    section = embed(document, GROUNDING)
+    parts = section.parts[1:] if document.headline in headline else section.parts
+    return [replace(section, title="Documents and claims", parts=parts)]
 
 
 def _embed_folded(document: Document, name: str, title: str = "") -> Section:

@@ -60,6 +60,9 @@ class Finished:
         known = {name: result for name, result in self.scored.suites.items() if result.overall.known}
         control = self.scored.untouched
         untouched = f"{100 * control.accuracy.value:.1f} % right on {control.name}" if control else "no untouched pairs"
+        claims = self.scored.grounding.untouched.balanced_accuracy if self.scored.grounding else None
+        if control is None and claims and claims.known:
+            untouched = f"{100 * claims.value:.1f} % balanced accuracy on untouched claims"
         worst = min(known, key=lambda name: known[name].overall.value, default="")
         lowest = f", {100 * known[worst].overall.value:.1f} % on {worst}, its worst suite" if worst else ""
         header = self.run.header

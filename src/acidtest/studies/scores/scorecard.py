@@ -22,6 +22,7 @@ from acidtest.core.document import (
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
+from acidtest.core.suite import ABOUT_CLAIMS
 from acidtest.studies.cue_effects import USED
 from acidtest.studies.cue_profile import CONSTANT, EFFECTS, PREMISES, Profile, claims, effects_chart, effects_table
 from acidtest.studies.expectations import BREAKS, expectation_verdict
@@ -89,7 +90,7 @@ def scorecard(result: ScoresResult, *, findings: int = SHOWN_FINDINGS, edits: in
     if model.grounding:
         parts.append(brief_table(model.grounding, rows=edits))
     if model.profile:
-        parts += [_brief_effects(model.profile), effects_chart()]
+        parts += [_brief_effects(model.profile, only_used=model.grounding is not None), effects_chart()]
     # What explains all answers is the headline.
     parts += [] if explanation(model.diagnosis) else model.diagnosis[:findings]
     signatures = {name: _shared_signature(model)}
@@ -110,9 +111,15 @@ def describe_model(model: ModelScores) -> str:
     """The sentence about a model: what explains all its answers, else profile and verdicts on claims, else findings."""
     if reason := explanation(model.diagnosis):
         return f"It {reason.sentence}."
-    sentences = [model.profile.headline] if model.profile else []
-    sentences += [describe_grounding(model.grounding)] if model.grounding else []
+    sentences = [describe_grounding(model.grounding)] if model.grounding else []
+    # Which cues a verifier goes by stands in the table and in a finding.
+    if model.profile and not (model.grounding and model.grounding.whole_edits and _is_about_claims(model)):
+        sentences.insert(0, model.profile.headline)
     return " ".join(sentences) or f"{describe_diagnosis(model.diagnosis)} {NO_PROFILE}"
+
+
+def _is_about_claims(model: ModelScores) -> bool:
+    return all(name.startswith(ABOUT_CLAIMS) for name in model.suites)
 
 
 def describe_diagnosis(findings: Sequence[Finding]) -> str:
@@ -214,8 +221,11 @@ def accuracy_suites(model: ModelScores) -> list[str]:
     claims have a table of their own.
     """
     elsewhere = PREMISES.names if model.profile and model.profile.stability else ()
-    checked = model.grounding.suites if model.grounding else ()
-    return [name for name in model.suites if suite_kind(name) not in elsewhere and name not in checked]
+    return [
+        name
+        for name in model.suites
+        if suite_kind(name) not in elsewhere and not (model.grounding and name.startswith(ABOUT_CLAIMS))
+    ]
 
 
 def _shown_suites(model: ModelScores) -> list[str]:
@@ -277,15 +287,23 @@ def _has_part_as_control(model: ModelScores) -> bool:
     return any(abs(control - model.untouched.accuracy.value) >= 0.01 for control in controls)
 
 
-def _brief_effects(profile: Profile) -> Table:
-    """The table of effects of one model for a screen: label and use in columns of their own, whole points."""
+def _brief_effects(profile: Profile, *, only_used: bool = False) -> Table:
+    """The table of effects of one model for a screen: label and use in columns of their own, whole points.
+
+    With ``only_used``, cues that are not used are named below it.
+    """
     table = effects_table({"": profile})
     columns = (Column("effect", "whole points"), Column("toward", "text"), Column("used", "text"))
-    rows = []
-    for row in table.rows:
+    rows, unused = list[Row](), list[str]()
+    for number, row in enumerate(table.rows):
         (push,) = (cell for cell in row.cells if isinstance(cell, Push))
-        rows.append(Row(row.name, (push.estimate, push.toward, "used" if push.used else "")))
-    return replace(table, caption="", columns=columns, rows=tuple(rows), notes=(_LEGEND, *_premise_notes(profile)))
+        # The first row is that of gold.
+        if only_used and number and not push.used:
+            unused.append(row.name)
+        else:
+            rows.append(Row(row.name, (push.estimate, push.toward, "used" if push.used else "")))
+    notes = (_LEGEND, *([f"Not used: {', '.join(unused)}."] if unused else []), *_premise_notes(profile))
+    return replace(table, caption="", columns=columns, rows=tuple(rows), notes=notes)
 
 
 def _premise_notes(profile: Profile) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from acidtest.core.document import Cell, Chart, Column, Note, Part, Reference, Row, Section, Table, Unit
 from acidtest.core.estimate import Estimate
@@ -14,23 +15,29 @@ from acidtest.studies.verification.edits import describe_edit
 from acidtest.studies.verification.result import CHANGES, KEEPS, CurvePoint, EditEffect, ModelGrounding
 
 HEADINGS = {
-    CHANGES: "gold changes: still called supported, of originals called so",
+    CHANGES: "gold changes: still called supported",
     KEEPS: "gold stays: verdicts that changed",
 }
 _MOVES = {CHANGES: "gold changes", KEEPS: "gold stays"}
 OTHERS = "other unsupported claims"
-LEGEND = "In % (95 % interval over documents); higher: how often the original has the higher score, ties half."
+LEGEND = "% of originals called supported, or of all pairs (95 % interval over documents)."
+HIGHER = "Higher: how often the original has the higher score, ties half."
+_BRIEF_LEGEND = "In % (95 % interval over documents); higher: how often the original has the higher score."
+_MORE = {CHANGES: "More that change gold, still called supported", KEEPS: "More that keep it, verdicts changed"}
 _UNTOUCHED_LEGEND = (
     "Supported against not, in % (95 % interval over documents); one verdict: right on so many if given to all claims."
 )
 CHOSEN = "The threshold is chosen on untouched claims of other documents (cross-fitted)."
+CAUTION = "Edited claims are not what language models get wrong by themselves: ask claims with gold, too."
 NO_EDITS = "Whether it reads the document, or goes by shared words, only edits show (-s 'grounding/*')."
 CHANCE = 0.5
+FEW = 20
+"""With fewer pairs that count than this, an edit is not judged."""
 LITTLE = 0.1
 """A share of wrong verdicts below this is told as the most there is."""
 _SHARES = "% with 95 % intervals over documents"
 _CURVES = {
-    PADDING: ("Unrelated documents around the document: mean words of all", "words"),
+    PADDING: ("Unrelated documents around the document", "words"),
     LENGTH: ("Untouched claims by the length of the document", "words"),
     POSITION: ("Evidence moved in the document", "place"),
     PLACE: ("Untouched claims by the place of the evidence", "place"),
@@ -74,9 +81,12 @@ def describe_grounding(model: ModelGrounding) -> str:
 
 
 def worst_edit(model: ModelGrounding, gold: str) -> EditEffect | None:
-    """The edit with most wrong verdicts, of those that change gold or of those that keep it; None if none is known."""
-    known = [edit for edit in model.whole_edits if edit.gold == gold and edit.wrong.known and edit.wrong.value > 0]
-    return max(known, key=lambda edit: edit.wrong.value, default=None)
+    """The edit with surely most wrong verdicts, of those that change gold or of those that keep it; None without any.
+
+    Edits with few pairs that count are passed over.
+    """
+    known = [edit for edit in model.whole_edits if edit.gold == gold and edit.wrong.n >= FEW and edit.wrong.value > 0]
+    return max(known, key=lambda edit: (np.nan_to_num(edit.wrong.low), edit.wrong.value), default=None)
 
 
 def _percent(estimate: Estimate) -> str:
@@ -89,23 +99,24 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
     ``brief`` for a screen: whole per cent, no intervals of secondary numbers, and at most ``rows`` edits of each kind.
     """
     unit: Unit = "whole percent" if brief else "percent"
-    columns = [Column("pairs", "count"), Column(deployed_name(model), unit), Column(chosen_name(model), unit)]
+    counts = [Column("of", "count", note="originals called supported where gold changes, all pairs where it stays")]
+    columns = [*counts, Column(deployed_name(model), unit), Column(chosen_name(model), unit)]
     columns.append(Column("higher", unit, note="how often the original has the higher score than the edited claim"))
     if not brief:
-        columns += [Column("documents", "count"), Column("cut", "count")]
-    lines, left_out = list[Row](), 0
+        columns += [Column("pairs", "count"), Column("documents", "count"), Column("cut", "count")]
+    lines, more = list[Row](), list[str]()
     for gold, heading in HEADINGS.items():
         effects = sorted((edit for edit in model.whole_edits if edit.gold == gold), key=_gravity)
         lines += [Row(edit.edit, _edit_cells(edit, brief=brief), heading) for edit in effects[:rows]]
-        left_out += len(effects[rows:])
+        rest = [f"{edit.edit} {_percent(edit.wrong).removesuffix(' %')}" for edit in effects[rows:] if edit.wrong.known]
+        more += [f"{_MORE[gold]}: {', '.join(rest)}."] if rest else []
         others = model.untouched.false_support
         if gold == CHANGES and effects and others.known:
             chosen = model.untouched.false_support_chosen
             cells: list[Cell] = [others.n, others, _value(chosen) if brief else chosen, None]
-            cells += [] if brief else [others.groups, None]
+            cells += [] if brief else [others.n, others.groups, None]
             lines.append(Row(OTHERS, tuple(cells), heading, role="control"))
-    notes = (LEGEND, CHOSEN) if not brief else (LEGEND,)
-    more = (f"and {left_out} more edits: --full",) if left_out else ()
+    notes = (LEGEND, HIGHER, CHOSEN) if not brief else (_BRIEF_LEGEND,)
     caption = "" if brief else f"Edited claims: wrong verdicts, {_SHARES}"
     return Table(table_id, caption, tuple(columns), tuple(lines), "edit", notes=(*more, *notes))
 
@@ -115,7 +126,8 @@ def brief_table(model: ModelGrounding, *, rows: int = 99) -> Table:
     if not model.whole_edits:
         return _brief_untouched(model)
     table = edits_table(model, brief=True, rows=rows)
-    return replace(table, notes=(*table.notes, describe_untouched_claims(model), *_brief_passages(model)))
+    untouched = CAUTION if model.notes else describe_untouched_claims(model)
+    return replace(table, notes=(*table.notes, untouched, *_brief_passages(model)))
 
 
 def _brief_untouched(model: ModelGrounding) -> Table:
@@ -141,23 +153,22 @@ def _brief_passages(model: ModelGrounding) -> Iterator[str]:
     if shown:
         yield f"Conflicting passages, called supported: {', '.join(shown)}."
     if answers := model.answers:
-        text = (
-            f"Whole answers: AUC {answers.whole.value:.2f} asked whole, {answers.lowest.value:.2f} by lowest sentence"
-        )
+        text = f"Whole answers: AUC {answers.whole.value:.2f}, by the lowest sentence {answers.lowest.value:.2f}"
         if answers.located.known:
-            text += f"; the sentence found in {_percent(answers.located)} (chance {whole_percent(answers.chance)})"
+            text += f"; sentence found: {_percent(answers.located)} (chance {whole_percent(answers.chance)})"
         yield f"{text}."
 
 
-def _gravity(edit: EditEffect) -> float:
-    return -edit.wrong.value if edit.wrong.known else math.inf
+def _gravity(edit: EditEffect) -> tuple[float, float]:
+    """Edits with surely many wrong verdicts first."""
+    return -np.nan_to_num(edit.wrong.low), -np.nan_to_num(edit.wrong.value, nan=-1.0)
 
 
 def _edit_cells(edit: EditEffect, *, brief: bool) -> tuple[Cell, ...]:
     higher = edit.higher if edit.gold == CHANGES else None
     if brief:
-        return edit.pairs, edit.wrong, _value(edit.wrong_chosen), _value(higher)
-    return edit.pairs, edit.wrong, edit.wrong_chosen, higher, edit.documents, edit.truncated
+        return edit.wrong.n, edit.wrong, _value(edit.wrong_chosen), _value(higher)
+    return edit.wrong.n, edit.wrong, edit.wrong_chosen, higher, edit.pairs, edit.documents, edit.truncated
 
 
 def _value(estimate: Estimate | None) -> float | None:
@@ -179,12 +190,11 @@ def describe_untouched_claims(model: ModelGrounding) -> str:
     if not claims.balanced_accuracy.known:
         return f"Untouched claims: no accuracy ({claims.balanced_accuracy.note})."
     shown = interval(claims.balanced_accuracy, "whole percent")
-    text = f"Untouched claims ({claims.claims:,}): balanced accuracy {_percent(claims.balanced_accuracy)}"
-    text += f" ({shown})" if shown else ""
+    text = f"Untouched claims: balanced accuracy {_percent(claims.balanced_accuracy)}{f' ({shown})' if shown else ''}"
     text += f" {deployed_name(model)}"
     if claims.balanced_accuracy_chosen.known:
-        text += f", {_percent(claims.balanced_accuracy_chosen)} {chosen_name(model)}"
-    return f"{text}, chance 50 %; AUC {claims.auc.value:.2f}."
+        text += f", {_percent(claims.balanced_accuracy_chosen)} {describe_chosen(model)}"
+    return f"{text}; chance 50 %; AUC {claims.auc.value:.2f}."
 
 
 def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table:
@@ -200,13 +210,14 @@ def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table
     if service := model.precision:
         share = whole_percent(service.base_rate)
         rows += [
-            Row(f"of claims called supported, supported, if {share} are not", (service.supported, None, None)),
-            Row(f"of other claims, unsupported, if {share} are", (service.unsupported, None, None)),
+            Row(f"supported, of claims called so, base rate {share}", (service.supported, None, None)),
+            Row(f"unsupported, of the others, base rate {share}", (service.unsupported, None, None)),
         ]
     columns = (Column(deployed_name(model)), Column(chosen_name(model)), Column("one verdict to all"))
     counts = f"{claims.claims:,} claims with gold, {claims.supported:,} of them supported"
     notes = [counts, *([f"{claims.unanswered:,} claims without an answer are left out"] if claims.unanswered else [])]
     notes += [f"{claims.without_gold:,} claims have no gold"] if claims.without_gold else []
+    notes += ["Base rate: share of claims that are not supported in service"] if model.precision else []
     return Table(table_id, f"Untouched claims, {_SHARES}", columns, tuple(rows), "measure", notes=(*notes, CHOSEN))
 
 
@@ -222,19 +233,19 @@ def _curve(points: Sequence[CurvePoint], table_id: str, title: str, corner: str)
     numeric = corner == "words"
     names = [f"{point.words:.0f}" if numeric else point.name for point in points]
     shown = {
-        "supported claims called supported": [point.recall for point in points],
-        "other claims called supported": [point.false_support for point in points],
+        "supported claims": [point.recall for point in points],
+        "other claims": [point.false_support for point in points],
         "verdicts changed": [point.changed for point in points],
     }
     shown = {name: values for name, values in shown.items() if any(value.known for value in values)}
-    columns = [Column("documents" if numeric else "", "text")] if numeric else []
-    columns += [Column("claims", "count"), Column("cut", "count"), *(Column(name) for name in shown)]
+    columns = [Column(name) for name in shown] + [Column("claims", "count"), Column("cut", "count")]
+    columns += [Column("documents", "text")] if numeric else []
     rows = []
     for number, point in enumerate(points):
-        first: tuple[Cell, ...] = (point.name,) if numeric else ()
-        cells = (*first, point.claims, point.truncated, *(values[number] for values in shown.values()))
+        last: tuple[Cell, ...] = (point.name,) if numeric else ()
+        cells = (*(values[number] for values in shown.values()), point.claims, point.truncated, *last)
         rows.append(Row(names[number], cells))
-    yield Table(table_id, f"{title}, {_SHARES}", tuple(columns), tuple(rows), corner)
+    yield Table(table_id, f"{title}: called supported, {_SHARES}", tuple(columns), tuple(rows), corner)
     yield Chart(table_id, "line" if numeric else "dots", tuple(shown), axis=corner if numeric else "")
 
 

@@ -26,6 +26,7 @@ _NOTE = (
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
+    needs_gold=False,
 )
 def claims(request: Request) -> Suite:
     """The premise is a document and the hypothesis a claim about it; the claims of a document are a group.

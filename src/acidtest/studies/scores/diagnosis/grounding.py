@@ -14,10 +14,8 @@ from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL, excess, gra
 from acidtest.studies.scores.diagnosis.untouched import is_near_chance
 from acidtest.studies.verification.edits import describe_edit
 from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, ModelGrounding
-from acidtest.studies.verification.tables import CHANCE, deployed_name, describe_chosen
+from acidtest.studies.verification.tables import CHANCE, FEW, deployed_name, describe_chosen
 
-FEW = 20
-"""With fewer pairs than this, an edit is not judged."""
 MOST_NAMED = 3
 """How many edits a sentence names."""
 SOME = 0.1
