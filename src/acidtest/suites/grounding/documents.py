@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import polars as pl
 
@@ -34,6 +34,23 @@ class Document:
     def stems(self) -> tuple[frozenset[str], ...]:
         """The stems of the content words of each sentence."""
         return tuple(frozenset(content_stems(sentence)) for sentence in self.sentences)
+
+    @cached_property
+    def _stem_places(self) -> dict[str, list[int]]:
+        """The numbers of the sentences that have each stem."""
+        places = dict[str, list[int]]()
+        for number, stems in enumerate(self.stems):
+            for stem in stems:
+                places.setdefault(stem, []).append(number)
+        return places
+
+    def shared_stems(self, stems: Iterable[str]) -> list[int]:
+        """How many of some stems each sentence has."""
+        counts = [0] * len(self.sentences)
+        for stem in stems:
+            for number in self._stem_places.get(stem, ()):
+                counts[number] += 1
+        return counts
 
     def numbers_of(self, evidence: str) -> tuple[int, ...]:
         """The numbers of the sentences in which the texts of the evidence, one a line, begin."""
@@ -76,11 +93,11 @@ def find_evidence(claim: str, document: Document) -> tuple[int, ...]:
     stems = frozenset(content_stems(claim))
     if not stems:
         return ()
-    shares = [len(stems & sentence) / len(stems) for sentence in document.stems]
-    best = max(range(len(shares)), key=shares.__getitem__)
-    others = max((share for number, share in enumerate(shares) if number != best), default=0.0)
-    if shares[best] < _LEAST_SHARED or shares[best] - others < _AHEAD:
+    counts = document.shared_stems(stems)
+    second, first = sorted(counts)[-2:]
+    if first / len(stems) < _LEAST_SHARED or first / len(stems) - second / len(stems) < _AHEAD:
         return ()
+    best = counts.index(first)
     given = set(_words(document.sentences[best]))
     return (best,) if all(word.lower() in given for word in names_and_numbers(claim)) else ()
 
@@ -95,8 +112,15 @@ def names_and_numbers(text: str) -> Iterator[str]:
 
 def content_stems(text: str) -> Iterator[str]:
     """The first five letters of every word that is not a function word; numbers are whole."""
-    stop = _function_words()
-    return (word if word[0].isdigit() else word[:5] for word in _words(text) if word not in stop)
+    return filter(None, map(_stem, _words(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
+    """The stem of a word; empty for a function word."""
+    if word in _function_words():
+        return ""
+    return word if word[0].isdigit() else word[:5]
 
 
 def _words(text: str) -> Sequence[str]:

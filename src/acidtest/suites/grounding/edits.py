@@ -45,12 +45,20 @@ class Claim:
     text: str
     label: str
     document: Document
-    evidence: tuple[int, ...]
-    """Numbers of sentences in ``document.sentences``, from 0; empty where unknown."""
-    marked: bool
-    """Whether the corpus says which sentences these are; otherwise they were found by their words."""
+    mark: str | None
+    """The sentences that decide it, one a line, where the corpus says which they are."""
     bits: int
     """A draw, from which ``choose`` takes all choices."""
+
+    @property
+    def marked(self) -> bool:
+        """Whether the corpus says which sentences decide it; otherwise they are found by their words."""
+        return bool(self.mark)
+
+    @cached_property
+    def evidence(self) -> tuple[int, ...]:
+        """Numbers of sentences in ``document.sentences``, from 0; empty where unknown."""
+        return self.document.numbers_of(self.mark) if self.mark else find_evidence(self.text, self.document)
 
     @property
     def evidence_sentence(self) -> str | None:
@@ -102,7 +110,7 @@ class ClaimBatch:
         marks = self.frame[EVIDENCE] if EVIDENCE in self.frame.columns else [None] * self.frame.height
         bits = mix_bits(self.draws.bits(digests(self.frame["id"]), "edit")).tolist()
         columns = (self.frame["hypothesis"], self.frame["label"], documents, marks, bits)
-        return [_claim(*row) for row in zip(*columns, strict=True)]
+        return [Claim(*row) for row in zip(*columns, strict=True)]
 
     @cached_property
     def sentences(self) -> Sentences:
@@ -114,11 +122,6 @@ class ClaimBatch:
     def supported(self) -> Iterator[tuple[int, Claim]]:
         """The claims that are supported, or have no gold, with their numbers."""
         return ((row, claim) for row, claim in enumerate(self.claims) if claim.label in ("entailment", "any"))
-
-
-def _claim(text: str, label: str, document: Document, mark: str | None, bits: int) -> Claim:
-    evidence = document.numbers_of(mark) if mark else find_evidence(text, document)
-    return Claim(text, label, document, evidence, bool(mark), bits)
 
 
 @dataclass
