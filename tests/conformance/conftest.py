@@ -26,6 +26,8 @@ SUITES = {
     "swaps/antonyms-ex-situ": 24,
     "taxonomy/tagged": 60,
     "consistency/sets": 24,
+    "grounding/claims": 60,
+    "grounding/number": 200,
 }
 """Suites of the battery, with the number of rows per cell or of pairs that are used."""
 

@@ -279,6 +279,9 @@ def test_a_planted_model_is_told_what_it_was_built_to_do_and_no_more(library: Li
 
 def test_every_sentence_of_the_catalogue_is_said_of_a_planted_model() -> None:
     said = {code for findings in read_expected().values() for code, _, _ in findings}
+    # What is said of verifiers is planted in test_grounding.py.
+    verifiers = EXPECTED.with_name("verifier_findings.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    said |= {line.split("\t")[1] for line in verifiers}
     folder = Path(diagnosis.__file__).parent
     written = {code for path in folder.glob("*.py") for code in re.findall(r'"([A-Z]\d)"', path.read_text("utf-8"))}
     # M1 is written by the study of contamination.

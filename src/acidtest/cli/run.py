@@ -60,6 +60,16 @@ class AskingOptions:
     """How a model is asked, and where."""
 
     collapse: CollapseOption = "argmax"
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold", help="Answer entailment, or call a claim supported, above this probability (--collapse)."
+        ),
+    ] = None
+    base_rate: Annotated[
+        float | None,
+        typer.Option("--base-rate", help="Share of claims that are not supported in service, for precision."),
+    ] = None
     batch_size: Annotated[
         int | None,
         typer.Option("--batch-size", "--batch_size", help="Pairs asked at once; what a kill can cost.", min=1),
@@ -179,6 +189,8 @@ def _run_model(
             options={name: value for name, value in options.items() if name in known},
             progress=progress,
             collapse=asking.collapse,
+            threshold=asking.threshold,
+            base_rate=asking.base_rate,
             batch_size=asking.batch_size,
             premise=asking.premise,
             aggregation=asking.aggregation,
@@ -214,7 +226,7 @@ def show_runs(runs: Sequence[Finished], *, json: bool, full: bool = False, joint
             print_lines([paint(f"This run{who} was finished before ({when}); --fresh redoes it.", "bold")])
         if full:
             print_lines([paint(finished.run.header.model.name, "bold")])
-            print_document(finished.document)
+            print_document(reporting.full_document(finished))
     if not full:
         print_lines(_one_screen(runs))
     for finished in runs:
@@ -224,11 +236,12 @@ def show_runs(runs: Sequence[Finished], *, json: bool, full: bool = False, joint
 
 
 def _one_screen(runs: Sequence[Finished]) -> list[str]:
-    """The scorecard, with fewer findings where all of them would not leave room for the rest."""
+    """The scorecard, with fewer findings, then fewer edits, where all of them would not leave room for the rest."""
     others = len(runs) + sum(not finished.fresh for finished in runs)
     lines: list[str] = []
-    for count in range(reporting.SHOWN_FINDINGS, 1, -1):
-        lines = list(render_screen(reporting.scorecard(runs, findings=count), terminal_width()))
+    shown = [(count, reporting.SHOWN_EDITS) for count in range(reporting.SHOWN_FINDINGS, 1, -1)]
+    for findings, edits in [*shown, *((2, count) for count in range(reporting.SHOWN_EDITS - 1, 2, -1))]:
+        lines = list(render_screen(reporting.scorecard(runs, findings=findings, edits=edits), terminal_width()))
         if len(lines) + others <= SCREEN:
             break
     return lines

@@ -48,6 +48,9 @@ CATEGORY = "category"
 EXPECTATION = "expectation"
 """The factor that says what is expected of the verdict on a changed pair, against that on the untouched one."""
 
+EDIT = "edit"
+"""The factor that names what was done to a claim or to its document, in suites of edited claims."""
+
 TRANSITIVE = "transitive"
 """The expectation of a pair whose verdict follows from two others: the untouched one and that of its ``LINK``."""
 

@@ -20,7 +20,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, verdicts
 from acidtest.core.run import Run
-from acidtest.core.suite import CATEGORY, CROSS, EXPECTATION, PARSES, Card, compact_frame, list_values
+from acidtest.core.suite import CATEGORY, CROSS, EDIT, EXPECTATION, PARSES, Card, compact_frame, list_values
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
 
@@ -74,8 +74,8 @@ class ScoredRows:
 
     @property
     def judged(self) -> Flags | None:
-        """The rows that are judged by gold, in a suite that expects something of verdicts; None if all are."""
-        return self.gold != GOLD_MASKS["any"] if EXPECTATION in self.card.factors else None
+        """The rows that are judged by gold, in a suite that compares verdicts with each other; None if all are."""
+        return self.gold != GOLD_MASKS["any"] if {EXPECTATION, EDIT} & {*self.card.factors} else None
 
     @property
     def unanswered(self) -> int:

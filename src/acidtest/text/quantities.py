@@ -185,11 +185,12 @@ def _alternatives(quantity: Quantity, *, higher: bool) -> Iterator[Decimal]:
     last = max(last, 6) if higher and value == 2 else last
     # About a hundred choices are enough.
     for number in range(first, last + 1, max(1, (last - first) // 100)):
-        if _looks_alike(quantity, step * number):
+        if looks_alike(quantity, step * number):
             yield step * number
 
 
-def _looks_alike(quantity: Quantity, number: Decimal) -> bool:
+def looks_alike(quantity: Quantity, number: Decimal) -> bool:
+    """Whether another number could stand in the quantity's place: as round, plural, and no year."""
     value = quantity.value
     if number <= 0 or number == 1 or value > 1 > number or (quantity.limit and number >= quantity.limit):
         return False
@@ -213,7 +214,7 @@ def _read(sentence: str, match: re.Match[str]) -> Quantity:
     form: Form = "words" if match["words"] else "decimal" if match["decimals"] else "digits"
     if (match["after"] or "").strip().lower() in ("%", "percent", "per cent"):
         form = "percent"
-    elif match["sign"] or _role_words("unit").get(noun) == "money":
+    elif match["sign"] or role_words("unit").get(noun) == "money":
         form = "money"
     limit = Decimal(100) if form == "percent" or noun == "cents" else None
     return Quantity(start, end, sentence[start:end], value, form, limit, bool(_OPENING.search(sentence[:start])))
@@ -257,7 +258,7 @@ class _NumberContext:
         self.before = _WORD.findall(before)
         self.clause = re.split(r"[,;:]", before)[-1]
         self.after = [*_WORD.findall(sentence[end:]), "."]
-        self.measures = self.after[0].lower().rstrip(".") in _role_words("unit")
+        self.measures = self.after[0].lower().rstrip(".") in role_words("unit")
 
     def problem(self) -> str:
         return self._before() or self._joined() or self._after() or self._clause()
@@ -267,7 +268,7 @@ class _NumberContext:
             return ""
         last = self.before[-1]
         word = last.lower().rstrip(".") or last
-        kind = _role_words("before").get(word, "")
+        kind = role_words("before").get(word, "")
         if kind and not (kind == "name" and self.measures):
             return kind
         if last.endswith(_POSSESSIVE):
@@ -276,12 +277,12 @@ class _NumberContext:
             return "punctuation"
         if last[0].isupper():
             # "Cave 31" is a name, "In 31" of "In 31 caves" is not.
-            opens = len(self.before) == 1 and word in _role_words("end")
+            opens = len(self.before) == 1 and word in role_words("end")
             return "name" if not opens and self.quantity.form in ("digits", "decimal") and not self.measures else ""
         # An adjective may stand between an article and the number: "a record 5 goals".
         earlier = self.before[-2].lower() if len(self.before) > 1 else ""
-        determined = _role_words("before").get(earlier) in ("definite", "modified", "quantified")
-        is_adjective = last[0].islower() and word not in _role_words("moment") and word not in _role_words("end")
+        determined = role_words("before").get(earlier) in ("definite", "modified", "quantified")
+        is_adjective = last[0].islower() and word not in role_words("moment") and word not in role_words("end")
         return "definite" if determined and is_adjective else ""
 
     def _joined(self) -> str:
@@ -289,9 +290,9 @@ class _NumberContext:
         if len(self.before) < 2:
             return ""
         earlier, word = (part.lower() for part in self.before[-2:])
-        units = _role_words("unit")
+        units = role_words("unit")
         numbered = _ends_number(earlier) or earlier in ("percent", "%") or earlier in units
-        whole = earlier in _role_words("whole") or earlier.endswith(("est", "teenth", "tieth"))
+        whole = earlier in role_words("whole") or earlier.endswith(("est", "teenth", "tieth"))
         named = word in ("is", "are", "was", "were") and earlier not in ("there", "here") and not self.measures
         family = units.get(self.after[0].rstrip("."))
         problems = {
@@ -306,7 +307,7 @@ class _NumberContext:
 
     def _after(self) -> str:
         word = self.after[0].rstrip(".") or "."
-        kind = _role_words("after").get(word.lower())
+        kind = role_words("after").get(word.lower())
         if kind:
             return kind
         if word in ("to", "by", "or") and _is_number(self.after[1]):
@@ -315,7 +316,7 @@ class _NumberContext:
             return "list"
         if self.quantity.form == "percent" or (self.quantity.form == "money" and not self.measures):
             # In "a $450 grant" the number modifies a noun: no word that may be such a noun may follow.
-            return "" if not word[0].isalnum() or word in _role_words("free") else "modifier"
+            return "" if not word[0].isalnum() or word in role_words("free") else "modifier"
         return self._noun()
 
     def _noun(self) -> str:
@@ -324,32 +325,32 @@ class _NumberContext:
             noun = word.rstrip(".")
             if word.endswith(_POSSESSIVE):
                 return "possessive"
-            if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", noun) or noun in _role_words("end"):
+            if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", noun) or noun in role_words("end"):
                 return "no noun"
-            if noun in _role_words("after"):
-                return _role_words("after")[noun]
+            if noun in role_words("after"):
+                return role_words("after")[noun]
             if _is_plural(noun):
                 return self._after_noun(noun, self.after[place + 1 :])
-            if f"{noun}s" in _role_words("unit") or noun in ("foot", "inch"):
+            if f"{noun}s" in role_words("unit") or noun in ("foot", "inch"):
                 return "modifier"
         return "no noun"
 
     def _after_noun(self, noun: str, rest: list[str]) -> str:
         following = rest[0].rstrip(".") or "."
-        value, family = self.quantity.value, _role_words("unit").get(noun)
+        value, family = self.quantity.value, role_words("unit").get(noun)
         problems = {
             "possessive": following in _POSSESSIVE,
             "constant": (str(value), noun) in _CONSTANTS,
             "age": noun == "years" and rest[:2] == ["of", "age"],
             "body part": noun == "feet" and value == 2 and following == ".",
-            "compared": noun == "times" and (following in _role_words("compared") or following.endswith("er")),
+            "compared": noun == "times" and (following in role_words("compared") or following.endswith("er")),
             "compound": family and _has_smaller_unit(family, rest),
             # With few things a sentence may describe each: "two dogs, one black and one white".
             "spelled out": not family and value <= 12 and _names_single_things(following, rest),
             "list": self._continues_list(rest),
             # "Seven editors is enough" is about the number; "two dogs runs" is an error that readers would blame on us.
             "no agreement": following in ("is", "was", "has")
-            or (_is_plural(following) and following not in _role_words("end")),
+            or (_is_plural(following) and following not in role_words("end")),
         }
         return _first_problem(problems)
 
@@ -360,7 +361,7 @@ class _NumberContext:
 
     def _clause(self) -> str:
         """Problems of a number in a subordinate or purpose clause."""
-        if not _role_words("scope").keys().isdisjoint(_WORD.findall(self.clause)):
+        if not role_words("scope").keys().isdisjoint(_WORD.findall(self.clause)):
             return "subordinate"
         return "purpose" if _PURPOSE.search(self.clause) else ""
 
@@ -368,7 +369,7 @@ class _NumberContext:
 def _has_smaller_unit(family: str, rest: list[str]) -> bool:
     """Whether a number in a smaller unit follows, named or not: "5 feet 3", "2 hours and 30 minutes"."""
     words = [word.rstrip(".") for word in rest[:3] if word not in ("and", ",")]
-    return _is_number(rest[0]) or _role_words("unit").get("".join(words[1:2])) == family
+    return _is_number(rest[0]) or role_words("unit").get("".join(words[1:2])) == family
 
 
 def _names_single_things(following: str, rest: list[str]) -> bool:
@@ -387,11 +388,11 @@ def _ends_number(word: str) -> bool:
 
 
 def _is_plural(word: str) -> bool:
-    listed = word in _role_words("plural") or word in _role_words("unit")
+    listed = word in role_words("plural") or word in role_words("unit")
     return listed or (len(word) > 3 and bool(_PLURAL.fullmatch(word)))
 
 
 @cache
-def _role_words(role: str) -> dict[str, str]:
+def role_words(role: str) -> dict[str, str]:
     """The words with a role beside numbers (``before``, ``after``, ``unit`` …), each with its kind."""
     return dict(packaged_table("quantities/words.tsv").filter(role=role).select("word", "kind").iter_rows())

@@ -16,7 +16,7 @@ from acidtest.core.logs import note
 from acidtest.core.model import MODELS, ChecksSuites, Model, complete_model, model_from_spec
 from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
-from acidtest.core.suite import EXPECTATION, Suite
+from acidtest.core.suite import EDIT, EXPECTATION, Suite
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
 from acidtest.workflows.runs import (
     RUNS,
@@ -61,6 +61,8 @@ def run(
     limit: int | None = None,
     seed: int = 0,
     collapse: str = "argmax",
+    threshold: float | None = None,
+    base_rate: float | None = None,
     batch_size: int | None = None,
     options: Arguments | None = None,
     premise: str = "whole",
@@ -84,7 +86,8 @@ def run(
     once for several models. ``options`` are those of the kind of model (``device`` …), ``arguments`` those of suites.
     ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
     the one at ``address`` or a new one on this machine; the model is then a spec. ``page`` false writes no report.
-    ``name`` names the run, and its folder unless ``output`` does: ``acidtest-runs/NAME``.
+    ``name`` names the run, and its folder unless ``output`` does: ``acidtest-runs/NAME``. ``threshold`` is short for
+    ``collapse`` threshold=T; ``base_rate`` is the share of claims that are not supported where the model serves.
     """
     chosen = _chosen_folder(output, name)
     on_ray = engine != "local" or address is not None
@@ -96,10 +99,14 @@ def run(
     if not isinstance(suites, Battery):
         wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
-    decision = Collapse.parse(collapse)
+    decision = _collapse(collapse, threshold)
     spec = model if isinstance(model, str) else loaded.name
     given = {"options": dict(options)} if options else {}
     settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed, **given}
+    if base_rate is not None:
+        from acidtest.studies.verification import parse_base_rate
+
+        settings["base_rate"] = parse_base_rate(base_rate)
     request = _request(suites, loaded, settings)
     folders = [chosen] if chosen else Path(RUNS).glob(f"{_slug(loaded.name)}-*")
     earlier = None if fresh else find_finished(request, folders, page=page)
@@ -111,6 +118,16 @@ def run(
     answer_cache = cache_folder(os.environ) / "answers" if cache else None
     job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache, request=request, name=name)
     return rename(_run_in_folder(job, chosen, fresh=fresh, page=page, progress=progress), name)
+
+
+def _collapse(collapse: str, threshold: float | None) -> Collapse:
+    """How probabilities become verdicts, by one of the two ways to say it."""
+    if threshold is None:
+        return Collapse.parse(collapse)
+    decision = Collapse.parse(f"threshold={threshold:g}")
+    if collapse not in ("argmax", str(decision)):
+        raise AcidtestError(f"--threshold {threshold:g} stands for --collapse {decision}, but --collapse is {collapse}")
+    return decision
 
 
 def _run_in_folder(job: Job, chosen: Path | None, *, fresh: bool, page: bool, progress: Progress | None) -> Finished:
@@ -144,7 +161,7 @@ def _check_model(model: Model, battery: Battery, collapse: Collapse) -> None:
     if collapse.mode != "argmax" and not model.probabilities:
         raise AcidtestError(f"collapse {collapse} needs probabilities, but the model gives labels only; use argmax")
     for suite in battery.whole:
-        if set(suite.card.labels) == {"any"} and EXPECTATION not in suite.card.columns:
+        if set(suite.card.labels) == {"any"} and not {EXPECTATION, EDIT} & {*suite.card.columns}:
             raise AcidtestError(
                 f"suite {suite.name!r} has no gold: its pairs are questions for people; make labels of their answers "
                 f"(acidtest agreement), and the suite with them (--answers)"

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 LEADING = ("profile", "suites", "findings")
 """Anchors of the sections of scores that stand before all others."""
+GROUNDING = "grounding"
+"""The study that stands before all others where it applies."""
 SHOWN_FINDINGS = 5
 """The most findings on a scorecard."""
+SHOWN_EDITS = 12
+"""The most edits of claims on a scorecard, of those that change gold and of those that keep it."""
 SHOWN_SUITES = 12
 """The most suites on one screen of a comparison."""
 
@@ -69,11 +73,11 @@ def joint_report(finished: Sequence[Finished], output: str | Path | None) -> Pat
     return report(finished, Path(RUNS if output is None else output) / name)
 
 
-def scorecard(finished: Sequence[Finished], *, findings: int = SHOWN_FINDINGS) -> Document:
+def scorecard(finished: Sequence[Finished], *, findings: int = SHOWN_FINDINGS, edits: int = SHOWN_EDITS) -> Document:
     """What a terminal shows of some runs on one screen."""
     from acidtest.studies.scores import scorecard as scores
 
-    return scores.scorecard(_all_scores(finished), findings=findings)
+    return scores.scorecard(_all_scores(finished), findings=findings, edits=edits)
 
 
 def _all_scores(finished: Sequence[Finished]) -> ScoresResult:
@@ -101,7 +105,7 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     if leaks.models:
         sections.append(_embed_folded(STUDIES["contamination"].document(leaks), "contamination"))
     for study in STUDIES.mentioning("applies="):
-        if study.applies and study.applies(runs):
+        if study.name != GROUNDING and study.applies and study.applies(runs):
             try:
                 # What stress tests show has been scored already.
                 is_scored = study.name == "stress"
@@ -112,7 +116,25 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
                 sections.append(Section(study.name.capitalize(), note, anchor=study.name, folded=True))
     leading = [part for part in base.parts if _is_leading(part)]
     rest = [part for part in base.parts if not _is_leading(part)]
-    return replace(base, parts=(*leading, *sections, *rest))
+    return replace(base, parts=(*_grounding(result), *leading, *sections, *rest))
+
+
+def full_document(finished: Finished) -> Document:
+    """Everything about one run for a terminal: its scores, after what was measured on documents and claims."""
+    document = finished.document
+    result = _all_scores([finished])
+    return replace(document, parts=(*_grounding(result), *document.parts))
+
+
+def _grounding(result: ScoresResult) -> list[Section]:
+    """What was measured on documents and claims, if any run holds suites about them: the first section, unfolded."""
+    from acidtest.studies.grounding import GroundingResult
+
+    measured = {name: model.grounding for name, model in result.models.items() if model.grounding}
+    if not measured:
+        return []
+    section = embed(STUDIES[GROUNDING].document(GroundingResult(measured)), GROUNDING)
+    return [replace(section, title="Documents and claims")]
 
 
 def _embed_folded(document: Document, name: str, title: str = "") -> Section:

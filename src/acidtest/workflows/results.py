@@ -23,6 +23,7 @@ from acidtest.studies.cue_profile import Profile
 from acidtest.studies.scores import ModelScores, SuiteResult, score_run
 from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy
 from acidtest.studies.scores.scorecard import describe_model
+from acidtest.studies.verification.result import ModelGrounding
 from acidtest.version import __version__
 
 SCHEMA = 1
@@ -52,13 +53,14 @@ class RunResults:
     profile: Profile | None = None
     contamination: ModelContamination | None = None
     untouched: UntouchedAccuracy | None = None
+    grounding: ModelGrounding | None = None
     headline: str = ""
     """The one sentence about the model."""
     schema: int = SCHEMA
 
     def scores(self, run: Run) -> ModelScores:
         """The part that the study of scores shows."""
-        return ModelScores(self.suites, self.diagnosis, self.profile, run, self.untouched)
+        return ModelScores(self.suites, self.diagnosis, self.profile, run, self.untouched, self.grounding)
 
 
 def compute_results(run: Run) -> RunResults:
@@ -81,6 +83,7 @@ def compute_results(run: Run) -> RunResults:
         profile=scores.profile,
         contamination=contamination,
         untouched=scores.untouched,
+        grounding=scores.grounding,
         headline=describe_model(scores),
     )
 

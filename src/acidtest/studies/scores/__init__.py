@@ -35,6 +35,8 @@ from acidtest.studies.rows import (
 from acidtest.studies.scores.diagnosis import findings
 from acidtest.studies.scores.diagnosis.cues import entailments_seen
 from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy, untouched_pairs
+from acidtest.studies.verification import GROUNDING, grounding_metrics, measure_grounding
+from acidtest.studies.verification.result import ModelGrounding
 
 LAWS_WITHOUT_GOLD = ("identity", "conjunction")
 """Laws that hold whatever the gold of the source pair."""
@@ -76,6 +78,8 @@ class ModelScores:
     run: Run | None = field(default=None, metadata={"json": None})
     untouched: UntouchedAccuracy | None = None
     """None if the run has no untouched pairs."""
+    grounding: ModelGrounding | None = None
+    """None if the run has no suites on documents and claims."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +115,16 @@ def scores(runs: Annotated[Sequence[Run], "Run folders."]) -> ScoresResult:
 def score_run(run: Run, others: Sequence[Finding] = ()) -> ModelScores:
     """The scores of one run; ``others`` are findings of other studies that the diagnosis weighs with its own."""
     suites, untouched = suite_results(run), untouched_pairs(run)
+    grounding = None
+    if GROUNDING([run]):
+        grounding = measure_grounding(run, base_rate=run.header.settings.get("base_rate"))
+        for name, measured in grounding_metrics(grounding).items():
+            suites[name] = replace(suites[name], metrics={**suites[name].metrics, **measured})
     profile = measure_profile(run) if CUE_SUITE([run]) else None
     seen = entailments_seen(run) if profile else None
-    diagnosis = findings(suites, profile, untouched, seen, others=others)
-    return ModelScores(suites, tuple(diagnosis), profile, run, untouched.summarise() if untouched else None)
+    diagnosis = findings(suites, profile, untouched, seen, grounding=grounding, others=others)
+    summary = untouched.summarise() if untouched else None
+    return ModelScores(suites, tuple(diagnosis), profile, run, summary, grounding)
 
 
 def suite_results(run: Run) -> dict[str, SuiteResult]:

@@ -28,16 +28,21 @@ from acidtest.studies.expectations import BREAKS, expectation_verdict
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
 from acidtest.studies.scores.diagnosis import explanation
 from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL
-from acidtest.studies.scores.diagnosis.suites import FEW, suite_chance, suite_kind
+from acidtest.studies.scores.diagnosis.suites import FEW, single_answer, suite_chance, suite_kind
 from acidtest.studies.scores.diagnosis.untouched import is_near_chance
+from acidtest.studies.verification.tables import brief_table, describe_grounding
 
 SHOWN_FINDINGS = 5
 """The most findings that are shown before the rest is asked for."""
+SHOWN_EDITS = 12
+"""The most edits of claims, of those that change gold and of those that keep it, that the scorecard has a line for."""
 SHOWN_SUITES = 12
 """The most suites that the scorecard has a line for."""
 MOST_RIGHT = 0.9
 HARDLY = 0.01
 """A change smaller than this is none worth a word."""
+BELOW_ONE_ANSWER = "below one answer"
+"""The verdict on a suite of uneven gold on which guessing is beaten, but one answer to all pairs would be better."""
 ALWAYS = "always "
 """The verdict on a suite whose pairs nearly all get one answer, before that answer."""
 
@@ -48,6 +53,7 @@ VERDICTS = (
     "below chance",
     "near chance",
     "loses a little",
+    BELOW_ONE_ANSWER,
     "too few to say",
     "gains",
     "gains a little",
@@ -63,19 +69,25 @@ _LEGEND = (
     f"By how many points gold, or a cue, raises a label; █ sure, ▒ interval; used: surely above {100 * USED:.0f} (┊)."
 )
 _SUITES_LEGEND = "Accuracy in % (95 % interval); chance: of guessing; control: the same pairs, unchanged."
+_ONE_ANSWER_LEGEND = "One answer: the most that giving all pairs one answer gets, where gold is uneven."
 _PREMISE_CHANGES = {"another": "another premise", "none": "none", "shuffled": "its words shuffled"}
 _ANSWERS = "answers "
 NO_PROFILE = "Suite cues would show what moves its answers (-s cues)."
 
 
-def scorecard(result: ScoresResult, *, findings: int = SHOWN_FINDINGS) -> Document:
-    """One screen: the suites, untouched pairs, the profile, some findings and, as headline, what to take away."""
+def scorecard(result: ScoresResult, *, findings: int = SHOWN_FINDINGS, edits: int = SHOWN_EDITS) -> Document:
+    """One screen: the suites, untouched pairs, the profile, some findings and, as headline, what to take away.
+
+    ``edits`` is the most edits of claims that change gold, and that keep it, which have a line.
+    """
     models = result.models
     if len(models) > 1:
         lines = [f"{name}: {describe_model(model)}" for name, model in models.items()]
         return Document("acidtest scorecard", "\n".join(lines), (_models_table(models),), tuple(models))
     (name, model), *_ = models.items()
-    parts: list[Part] = [suites_table(model, brief=True)]
+    parts: list[Part] = [suites_table(model, brief=True)] if accuracy_suites(model) else []
+    if model.grounding:
+        parts.append(brief_table(model.grounding, rows=edits))
     if model.profile:
         parts += [_brief_effects(model.profile), effects_chart()]
     # What explains all answers is the headline.
@@ -89,15 +101,18 @@ def leading_sections(models: Mapping[str, ModelScores]) -> Iterator[Section]:
     if any(model.profile for model in models.values()):
         yield Section("What moves its answers", tuple(_profile_parts(models)), anchor="profile")
     table = _overview_table(models) if len(models) > 1 else suites_table(next(iter(models.values())))
-    yield Section("Suites", (table,), anchor="suites")
+    if any(map(accuracy_suites, models.values())):
+        yield Section("Suites", (table,), anchor="suites")
     yield Section("Findings", tuple(_findings(models)), anchor="findings")
 
 
 def describe_model(model: ModelScores) -> str:
-    """The one sentence about a model: what explains all its answers, else its profile, else its diagnosis."""
+    """The sentence about a model: what explains all its answers, else profile and verdicts on claims, else findings."""
     if reason := explanation(model.diagnosis):
         return f"It {reason.sentence}."
-    return model.profile.headline if model.profile else f"{describe_diagnosis(model.diagnosis)} {NO_PROFILE}"
+    sentences = [model.profile.headline] if model.profile else []
+    sentences += [describe_grounding(model.grounding)] if model.grounding else []
+    return " ".join(sentences) or f"{describe_diagnosis(model.diagnosis)} {NO_PROFILE}"
 
 
 def describe_diagnosis(findings: Sequence[Finding]) -> str:
@@ -108,7 +123,9 @@ def describe_diagnosis(findings: Sequence[Finding]) -> str:
         return f"Grounds for distrust: {severe}{f' and {warnings}' if counts['warning'] else ''}."
     if counts["warning"]:
         return f"Some doubt: {warnings}, nothing severe."
-    return "These suites found no shortcut." if findings else "These suites show nothing special; read the numbers."
+    if counts["good"]:
+        return "These suites found no shortcut."
+    return "These suites show nothing special; read the numbers."
 
 
 def suite_verdict(result: SuiteResult) -> str:
@@ -119,7 +136,9 @@ def suite_verdict(result: SuiteResult) -> str:
         return verdict
     guess = suite_chance(result)
     if result.vs_control is None:
-        return _against_chance(result.overall, guess)
+        verdict, single = _against_chance(result.overall, guess), single_answer(result)
+        is_below = verdict == "above chance" and single is not None and result.overall.high < single
+        return BELOW_ONE_ANSWER if is_below else verdict
     control, change = result.vs_control.control, result.vs_control.difference
     if _against_chance(control, guess) in ("near chance", "below chance"):
         return "near chance"
@@ -156,9 +175,10 @@ def suites_table(model: ModelScores, *, brief: bool = False) -> Table:
     """One line for each suite of a model, and one for untouched pairs; ``brief`` for a screen: fewer digits."""
     percent: Unit = "whole percent" if brief else "percent"
     points: Unit = "whole points" if brief else "points"
-    columns = (
+    columns = [
         Column("accuracy", percent, spark=not brief),
         Column("chance", percent, role="total", note="accuracy of guessing"),
+        Column("one answer", percent, role="total", note="accuracy of the best single answer, where gold is uneven"),
         Column(
             "control",
             percent,
@@ -167,27 +187,35 @@ def suites_table(model: ModelScores, *, brief: bool = False) -> Table:
         ),
         Column("difference", points),
         Column("verdict", "text"),
-    )
+    ]
     names = _shown_suites(model) if brief else accuracy_suites(model)
     rows = [Row(name, _suite_cells(model.suites[name], brief=brief)) for name in names]
     if untouched := model.untouched:
-        cells = (untouched.accuracy, untouched.chance, None, None)
+        cells = (untouched.accuracy, untouched.chance, None, None, None)
         verdict = _against_chance(untouched.accuracy, untouched.chance)
         rows.append(Row(untouched.name, (*cells, verdict), role="control"))
     left_out = len(accuracy_suites(model)) - len(names)
     notes = (f"and {describe_count(left_out, 'more suite')}: --full",) if left_out else ()
     caption = "" if brief else "Accuracy on every suite and on its untouched pairs (control), %, with 95 % intervals"
-    legend = (_SUITES_LEGEND,) if brief else ()
-    return Table("suites", caption, columns, tuple(rows), "suite", notes=(*notes, *legend))
+    legend = [_SUITES_LEGEND] if brief else []
+    place = 2
+    if all(row.cells[place] is None for row in rows):
+        columns.pop(place)
+        rows = [replace(row, cells=(*row.cells[:place], *row.cells[place + 1 :])) for row in rows]
+    else:
+        legend += [_ONE_ANSWER_LEGEND] if brief else []
+    return Table("suites", caption, tuple(columns), tuple(rows), "suite", notes=(*notes, *legend))
 
 
 def accuracy_suites(model: ModelScores) -> list[str]:
     """The suites whose accuracy says something: not the one that accepts any answer to many of its pairs.
 
-    What that one shows is in the profile: how often answers stay when the premise is changed.
+    What that one shows is in the profile: how often answers stay when the premise is changed. Suites on documents and
+    claims have a table of their own.
     """
     elsewhere = PREMISES.names if model.profile and model.profile.stability else ()
-    return [name for name in model.suites if suite_kind(name) not in elsewhere]
+    checked = model.grounding.suites if model.grounding else ()
+    return [name for name in model.suites if suite_kind(name) not in elsewhere and name not in checked]
 
 
 def _shown_suites(model: ModelScores) -> list[str]:
@@ -203,11 +231,11 @@ def _gravity(verdict: str) -> int:
 
 
 def _suite_cells(result: SuiteResult, *, brief: bool) -> tuple[Cell, ...]:
-    verdict, guess = suite_verdict(result), suite_chance(result)
+    verdict, first = suite_verdict(result), (result.overall, suite_chance(result), single_answer(result))
     if result.vs_control is None:
-        return result.overall, guess, None, None, verdict
+        return *first, None, None, verdict
     control, change = result.vs_control.control, result.vs_control.difference
-    return (result.overall, guess, *((control.value, change.value) if brief else (control, change)), verdict)
+    return (*first, *((control.value, change.value) if brief else (control, change)), verdict)
 
 
 def _overview_table(models: Mapping[str, ModelScores]) -> Table:

@@ -13,19 +13,21 @@ a reason why not; both with the number of the claim. The decorator ``edit`` make
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws, mix_bits
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
-from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
+from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows, uses_all
 from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
 from acidtest.suites.grounding.documents import Document, find_evidence, read_documents
 
@@ -36,6 +38,10 @@ _COLUMNS: dict[str, Kind] = {"edit": "factor", "kind": "factor", "change": "text
 
 _OF_DOCUMENT = ("register", "world", "document", PLACE)
 """Columns of the starter corpus that are true of an edited pair as well."""
+
+
+_TOGETHER = 1 << 12
+"""About how many claims are edited together where documents must not be split."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,8 @@ class EditedPair:
 Result = tuple[int, EditedPair | str]
 """The number of a claim in its batch with the edited pair, or with the reason why it was skipped."""
 
-Edit = Callable[["ClaimBatch"], Iterable[Result]]
+Edit = Callable[..., Iterable[Result]]
+"""A function of a ``ClaimBatch``; its keyword parameters are options of the suite."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,7 @@ class _Application:
     """Applies an edit to a corpus batch by batch."""
 
     name: str
-    make: Edit
+    make: Callable[[ClaimBatch], Iterable[Result]]
     draws: Draws
     tagger: str
     left_out: Counter[str] = field(default_factory=Counter)
@@ -174,23 +181,69 @@ def _labels(old: pl.Series, new: pl.Series) -> pl.Series:
     return frame.select(pl.when(pl.col("old") == "any").then("old").otherwise(pl.coalesce("new", "old"))).to_series()
 
 
-def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = "") -> Callable[[Edit], Edit]:
-    """A decorator that makes suite ``grounding/NAME`` of an edit, with the untouched claims as its control."""
+def transform_documents(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+    """The rows that ``transform`` makes of a frame; all claims of a document come to it together, in order.
+
+    The frame is held in memory, ``transform`` gets some documents at a time.
+    """
+    claims = frame.collect()
+    first = pl.int_range(pl.len()).min().over("premise")
+    claims = claims.sort(claims.select(first).to_series(), maintain_order=True)
+    part = (claims.select(first).to_series() // _TOGETHER).rle_id()
+    parts = claims.with_columns(part=part).partition_by("part", include_key=False, maintain_order=True)
+    return pl.concat([transform(part) for part in parts or [claims]])
+
+
+def draw_claims(request: Request, pairs: Suite, changed: pl.LazyFrame) -> tuple[Suite, pl.LazyFrame]:
+    """Of the claims that could be edited as many as were asked for, and all untouched claims of their documents.
+
+    They are drawn after editing: of some claims drawn before it, most edits could change none.
+    """
+    ids = changed.select("id").collect()["id"].unique(maintain_order=True)
+    if uses_all(request, len(ids), "claims", f"only {len(ids):,} of {pairs.name!r} can be edited so"):
+        return pairs, changed
+    draw = Draws(request.seed, "corpus").bits(digests(ids))
+    chosen = pl.col("id").is_in(ids.gather(np.argsort(draw, kind="stable")[: request.n]).implode())
+    groups = pairs.frame.filter(chosen).select("group").collect()["group"].unique()
+    frame = pairs.frame.filter(pl.col("group").is_in(groups.implode()))
+    return replace(pairs, frame=frame), changed.filter(chosen)
+
+
+def edit(
+    name: str,
+    *,
+    summary: str,
+    rows: int,
+    version: int = 1,
+    note: str = "",
+    whole_documents: bool = False,
+    moves_evidence: bool = False,
+) -> Callable[[Edit], Edit]:
+    """A decorator that makes suite ``grounding/NAME`` of an edit, with the untouched claims as its control.
+
+    An edit that needs several claims of a document asks for ``whole_documents``; other batches may end within one.
+    After one that ``moves_evidence``, the place it had in the untouched document is not kept.
+    """
     suite_name = f"grounding/{name}"
 
     def register(make: Edit) -> Edit:
-        def edited(request: Request, *, tagger: str = "auto") -> Suite:
-            pairs = grounding_pairs(request, columns=(*_COLUMNS, "variant"))
-            left_out = Counter(pairs.card.left_out)
-            application = _Application(name, make, Draws(request.seed, suite_name), tagger, left_out)
-            changed = transform_rows(pairs.frame.drop(*PARSES, strict=False), application.apply)
+        def edited(request: Request, *, tagger: str = "auto", **options: Any) -> Suite:
+            pairs = grounding_pairs(replace(request, n=None), columns=(*_COLUMNS, "variant"))
+            draws, left_out = Draws(request.seed, suite_name), Counter(pairs.card.left_out)
+            application = _Application(name, partial(make, **options), draws, tagger, left_out)
+            frame = pairs.frame.drop(*PARSES, strict=False)
+            transform = transform_documents if whole_documents else transform_rows
+            pairs, changed = draw_claims(request, pairs, transform(frame, application.apply).lazy())
             kept = {column: kind for column, kind in pairs.card.columns.items() if column in _OF_DOCUMENT}
+            if moves_evidence:
+                kept.pop(PLACE, None)
             return derive_suite(
                 suite_name,
                 pairs,
-                changed.lazy(),
+                changed,
                 request=request,
                 version=version,
+                arguments=options,
                 columns={**kept, **_COLUMNS},
                 sample_by="base_id",
                 left_out=application.left_out,
@@ -198,6 +251,7 @@ def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = ""
             )
 
         edited.__doc__ = make.__doc__
+        edited.__signature__ = _signature(edited, make)  # type: ignore[attr-defined]
         register_suite = generator(
             suite_name,
             summary=summary,
@@ -211,3 +265,10 @@ def edit(name: str, *, summary: str, rows: int, version: int = 1, note: str = ""
         return make
 
     return register
+
+
+def _signature(edited: Callable[..., Suite], make: Edit) -> inspect.Signature:
+    """The request, the tagger, and the options that the edit takes beyond its batch."""
+    shared = list(inspect.signature(edited, eval_str=True).parameters.values())[:2]
+    options = list(inspect.signature(make, eval_str=True).parameters.values())[1:]
+    return inspect.Signature([*shared, *options])

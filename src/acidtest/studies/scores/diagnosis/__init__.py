@@ -16,8 +16,10 @@ from acidtest.studies.expectations import expectation_findings
 from acidtest.studies.scores.diagnosis import cues
 from acidtest.studies.scores.diagnosis import suites as of_suites
 from acidtest.studies.scores.diagnosis.cues import EntailmentsSeen, describe_untouched
+from acidtest.studies.scores.diagnosis.grounding import grounding_findings, grounding_reason
 from acidtest.studies.scores.diagnosis.severity import by_severity
 from acidtest.studies.scores.diagnosis.untouched import Untouched
+from acidtest.studies.verification.result import ModelGrounding
 
 if TYPE_CHECKING:
     from acidtest.studies.scores import SuiteResult
@@ -26,7 +28,7 @@ UNTOLD = 0.9
 """If more gold than this accepts a label, answering nothing else may be right."""
 NO_PROFILE = "suite cues would show why"
 NOT_USED = "suite cues does not show that it uses them"
-EXPLANATIONS = ("U1", "A1", "F1", "K1", "K2")
+EXPLANATIONS = ("U1", "A1", "F1", "K1", "K2", "K3")
 """The codes of findings that, if they are severe and stand alone, explain all answers."""
 
 __all__ = ["by_severity", "explanation", "findings"]
@@ -38,18 +40,28 @@ def findings(
     untouched: Untouched | None = None,
     seen: EntailmentsSeen | None = None,
     *,
+    grounding: ModelGrounding | None = None,
     others: Sequence[Finding] = (),
 ) -> list[Finding]:
     """The findings about a run, gravest first; ``others`` are those of other studies, such as contamination.
 
     What explains all answers is the only finding: none was given, they are all the same, they do not depend on the
-    premise, or they are near chance. Whatever else is grave is evidence beside it.
+    premise, or they are near chance. Whatever else is grave is evidence beside it. What explains all verdicts on claims
+    is the only finding about these.
     """
     problems = list(of_suites.run_problems(suites))
-    if reason := _reason(suites, profile, untouched, problems):
+    blind = grounding_reason(grounding) if grounding else None
+    checked = grounding.suites if grounding else ()
+    only_claims = {*suites} <= {*checked}
+    reason = _reason(suites, profile, untouched, problems)
+    if only_claims and blind and (reason is None or reason.code == "A1"):
+        reason = blind
+    if reason:
         besides = [other for other in (*problems, *others) if other is not reason and other.severity != "info"]
         return [replace(reason, evidence=(*reason.evidence, *(other.sentence for other in besides)))]
-    facts = [*problems, *_facts(suites, profile, untouched, seen), *others]
+    others = [*others, *([blind] if blind else grounding_findings(grounding) if grounding else [])]
+    rest = {name: result for name, result in suites.items() if name not in checked}
+    facts = [*problems, *_facts(rest, profile, untouched, seen), *others]
     if untouched and not untouched.above_chance:
         facts = [finding for finding in facts if finding.severity != "good"]
     return by_severity(facts)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 FEW = 20
 """With fewer pairs than this, a part of a suite is not judged."""
 RESISTS = 0.9
+SLIGHTLY = 0.005
+"""By how much one answer must exceed guessing to be told."""
 MOST_NAMED = 4
 """How many suites or values a sentence names."""
 
@@ -60,6 +62,22 @@ def suite_chance(result: SuiteResult) -> float:
     counts = {label: rate.n for label, rate in result.by.get("label", {}).items()}
     total = sum(counts.values())
     return sum(label_chance(result, label) * n for label, n in counts.items()) / total if total else 1 / len(LABELS)
+
+
+def single_answer(result: SuiteResult) -> float | None:
+    """The accuracy of the best single answer to all pairs of a suite, where it exceeds that of guessing.
+
+    None where all pairs have the same gold: one answer cannot be told from being right there.
+    """
+    counts = {label: rate.n for label, rate in result.by.get("label", {}).items() if rate.n}
+    if len(counts) < 2:
+        return None
+    two_way = "answers non-entailment" in result.metrics
+    masks = {label: GOLD_MASKS.get(label, 0) for label in counts}
+    answers = [1, 0b110] if two_way else [1 << place for place in range(len(LABELS))]
+    accepted = (sum(n for label, n in counts.items() if masks[label] & answer) for answer in answers)
+    share = max(accepted) / sum(counts.values())
+    return share if share > suite_chance(result) + SLIGHTLY else None
 
 
 def run_problems(suites: Suites) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import numbered
 from acidtest.studies.cue_profile import CUE_SUITE
 from acidtest.studies.rows import Flags, ScoredRows, score_rows
+from acidtest.studies.verification.claims import GROUNDING
 
 CLOSE = 0.05
 """Accuracy is near chance if it is within this of guessing, and its interval within twice this."""
@@ -118,8 +119,14 @@ class Untouched:
 
 
 def untouched_pairs(run: Run) -> Untouched | None:
-    """The controls of the suites or, without any, the pairs of the corpus in suite ``cues``; None without both."""
-    controls = [score_rows(run, name) for name in run.header.suites if name.endswith(CONTROL)]
+    """The controls of the suites or, without any, the pairs of the corpus in suite ``cues``; None without both.
+
+    Untouched claims about documents are not among them: two thirds may be supported, and they are judged as supported
+    or not (``verification``).
+    """
+    elsewhere = [name + CONTROL for name in GROUNDING.names_in(run)]
+    names = [name for name in run.header.suites if name.endswith(CONTROL) and name not in elsewhere]
+    controls = [score_rows(run, name) for name in names]
     if controls:
         return _join("untouched pairs", controls, [np.ones(part.height, dtype=np.bool_) for part in controls])
     designs = [score_rows(run, name) for name in CUE_SUITE.names_in(run)]

@@ -1,0 +1,187 @@
+"""What is measured of a model that decides whether claims are supported by documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from acidtest.core.estimate import Estimate
+
+CHANGES, KEEPS = "changes", "keeps"
+"""What an edit does to gold."""
+
+
+@dataclass(frozen=True)
+class VerdictRule:
+    """How scores become verdicts: as deployed, and by the threshold that untouched claims choose."""
+
+    deployed: str
+    """``argmax``, ``sum`` or ``threshold=T``."""
+    chosen: float | None
+    """The threshold with the highest balanced accuracy on all untouched claims; None if there is none to choose.
+
+    Numbers beside it are cross-fitted: with a threshold for each half of the documents, chosen on the other half.
+    """
+    note: str = ""
+    """Why no threshold was chosen."""
+
+
+@dataclass(frozen=True)
+class UntouchedClaims:
+    """How a model does on claims as they are, supported against not; documents are the groups."""
+
+    claims: int
+    """Claims with gold that were answered."""
+    supported: int
+    unanswered: int
+    without_gold: int
+    accuracy: Estimate
+    commonest: float
+    """The accuracy of giving all claims the verdict that is right for most; NaN without gold."""
+    balanced_accuracy: Estimate
+    balanced_accuracy_chosen: Estimate
+    auc: Estimate
+    recall: Estimate
+    """Share of supported claims called supported."""
+    false_support: Estimate
+    """Share of other claims called supported."""
+    false_support_chosen: Estimate
+
+
+@dataclass(frozen=True)
+class ServicePrecision:
+    """What verdicts are worth where a share of ``base_rate`` of all claims is not supported."""
+
+    base_rate: float
+    supported: Estimate
+    """Share of claims called supported that are supported."""
+    unsupported: Estimate
+    """Share of other claims that are not."""
+
+
+@dataclass(frozen=True)
+class EditEffect:
+    """What becomes of verdicts when claims or documents are edited: pairs of an original and an edited claim."""
+
+    edit: str
+    suite: str
+    gold: str
+    """``changes`` or ``keeps``."""
+    kind: str
+    """Empty for all kinds of the edit together."""
+    pairs: int
+    """Pairs in which both claims were answered."""
+    documents: int
+    unanswered: int
+    wrong: Estimate
+    """If gold changes: of originals called supported, the share whose edited claim is, too. Else: changed verdicts."""
+    wrong_chosen: Estimate
+    """The same with the threshold that untouched claims choose."""
+    higher: Estimate
+    """Probability that the original has a higher score than the edited claim; ties count half."""
+    shift: Estimate
+    """Mean change of the score."""
+    lost: Estimate
+    """Share of pairs that are called supported before and not after."""
+    gained: Estimate
+    """Share of pairs that are called supported after and not before."""
+    truncated: int
+    """Pairs of which a claim was cut to fit the model."""
+    wrong_truncated: Estimate
+    wrong_whole: Estimate
+    """``wrong`` among the pairs that were cut, and among the others."""
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Verdicts on claims whose document has some length, or whose evidence stands in some place."""
+
+    curve: str
+    name: str
+    words: float
+    """Mean number of words of the documents."""
+    claims: int
+    recall: Estimate
+    """Share of supported claims called supported."""
+    false_support: Estimate
+    """Share of other claims called supported."""
+    changed: Estimate
+    """Share of verdicts that differ from those on the same claims untouched."""
+    truncated: int
+
+
+@dataclass(frozen=True)
+class KindShare:
+    """The share of claims of a kind that are called supported, in suites about knowledge and conflicting passages."""
+
+    suite: str
+    kind: str
+    claims: int
+    supported: Estimate
+    right: Estimate
+    """Share of verdicts that follow gold."""
+
+
+@dataclass(frozen=True)
+class KnowledgeUse:
+    """Whether verdicts follow the document, or what is true in the world."""
+
+    against: Estimate
+    """Share of verdicts that follow the world where the document says otherwise."""
+    agreeing: Estimate
+    """Share of wrong verdicts on such claims where the document says what is true in the world."""
+    true_unsaid: Estimate
+    """Share called supported of claims that are true in the world and not in the document."""
+    false_unsaid: Estimate
+    """The same of false ones."""
+
+
+@dataclass(frozen=True)
+class AnswerDetection:
+    """Whether answers of several sentences, one of them unsupported, are recognised, and the sentence is."""
+
+    answers: int
+    unsupported: int
+    """Answers with an unsupported sentence."""
+    whole: Estimate
+    """AUC of the score of the whole answer."""
+    lowest: Estimate
+    """AUC of the lowest score of its sentences."""
+    whole_accuracy: Estimate
+    """Balanced accuracy of verdicts on whole answers."""
+    lowest_accuracy: Estimate
+    """Balanced accuracy of calling an answer unsupported if one of its sentences is called so."""
+    located: Estimate
+    """Share of answers with an unsupported sentence in which that one has the lowest score; ties in equal parts."""
+    chance: float
+    """The same by chance: the mean of one over the number of sentences."""
+
+
+@dataclass(frozen=True)
+class ModelGrounding:
+    """Everything measured of one model on suites of documents and claims."""
+
+    suites: tuple[str, ...]
+    documents: int
+    pairs: int
+    """Claims asked, edited and not, that were answered."""
+    called_supported: float
+    """Share of them called supported."""
+    to_support: int
+    """How many of them are supported, by gold."""
+    to_reject: int
+    """How many are not, by gold or, without gold, by what an edit does."""
+    truncated: int
+    rule: VerdictRule
+    untouched: UntouchedClaims
+    precision: ServicePrecision | None
+    edits: tuple[EditEffect, ...]
+    curves: tuple[CurvePoint, ...]
+    kinds: tuple[KindShare, ...]
+    knowledge: KnowledgeUse | None
+    answers: AnswerDetection | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def whole_edits(self) -> tuple[EditEffect, ...]:
+        """The edits, all kinds of each together."""
+        return tuple(edit for edit in self.edits if not edit.kind)

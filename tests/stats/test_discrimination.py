@@ -1,0 +1,95 @@
+"""AUC, balanced accuracy and precision, against closed forms and simulated coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from acidtest.stats.discrimination import auc, balanced_accuracy, precision
+
+
+def flags(*values: int) -> np.ndarray:
+    return np.array(values, dtype=np.bool_)
+
+
+def test_auc_is_the_share_of_pairs_in_order_with_ties_as_halves() -> None:
+    scores, positive = np.array([0.9, 0.5, 0.5, 0.1, 0.7]), flags(1, 1, 0, 0, 0)
+    # Six pairs: 0.9 exceeds all three others; 0.5 ties with one, exceeds one and loses to one.
+    assert auc(scores, positive, groups=np.arange(5)).value == pytest.approx((3 + 1.5) / 6)
+
+
+def test_the_jackknife_of_auc_leaves_out_whole_groups() -> None:
+    scores = np.array([0.9, 0.3, 0.8, 0.4, 0.2, 0.6, 0.7, 0.1])
+    positive, groups = flags(1, 0, 1, 0, 1, 0, 1, 0), np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    estimate = auc(scores, positive, groups=groups)
+    without = [
+        auc(scores[groups != group], positive[groups != group], groups=groups[groups != group]).value
+        for group in range(4)
+    ]
+    # Jackknife variance, t with Satterthwaite's degrees (here their least, 3), on the logit scale: by hand.
+    variance = 3 / 4 * sum((value - np.mean(without)) ** 2 for value in without)
+    logit = np.log(estimate.value / (1 - estimate.value))
+    reach = 3.182446 * np.sqrt(variance) / (estimate.value * (1 - estimate.value))
+    assert estimate.low == pytest.approx(1 / (1 + np.exp(-(logit - reach))), rel=1e-4)
+    assert estimate.groups == 4
+
+
+def test_balanced_accuracy_weighs_both_kinds_alike() -> None:
+    called, positive = flags(1, 1, 1, 1, 0, 1), flags(1, 1, 1, 1, 0, 0)
+    assert balanced_accuracy(called, positive, groups=np.arange(6)).value == pytest.approx((1 + 0.5) / 2)
+
+
+def test_precision_at_a_base_rate_follows_from_the_two_rates() -> None:
+    called, positive = flags(1, 1, 1, 0, 1, 0, 0, 0), flags(1, 1, 1, 1, 0, 0, 0, 0)
+    groups = np.arange(8)
+    # 75 % of positive rows and 25 % of others are called positive; one row in ten is not positive.
+    supported = precision(called, positive, groups=groups, base_rate=0.1, of=True)
+    assert supported.value == pytest.approx(0.9 * 0.75 / (0.9 * 0.75 + 0.1 * 0.25))
+    others = precision(called, positive, groups=groups, base_rate=0.1, of=False)
+    assert others.value == pytest.approx(0.1 * 0.75 / (0.1 * 0.75 + 0.9 * 0.25))
+
+
+def test_nothing_wrong_leaves_room_for_what_was_not_sampled() -> None:
+    positive, groups = np.tile(flags(1, 0), 20), np.repeat(np.arange(20), 2)
+    for estimate in (
+        auc(positive.astype(float), positive, groups=groups),
+        balanced_accuracy(positive, positive, groups=groups),
+    ):
+        assert estimate.value == 1
+        # Clopper–Pearson at 0 of 20: 1 - 0.025 ** (1 / 20).
+        assert estimate.low == pytest.approx(0.025 ** (1 / 20))
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_rows_of_one_kind_are_no_number(size: int) -> None:
+    positive, groups = np.ones(size, dtype=np.bool_), np.arange(size)
+    for estimate in (
+        auc(np.zeros(size), positive, groups=groups),
+        balanced_accuracy(positive, positive, groups=groups),
+        precision(positive, positive, groups=groups, base_rate=0.5, of=True),
+    ):
+        assert not estimate.known
+        assert estimate.note
+
+
+def test_one_document_gives_a_value_without_an_interval() -> None:
+    estimate = auc(np.array([0.9, 0.2, 0.4, 0.3]), flags(1, 0, 0, 1), groups=np.zeros(4, dtype=np.int64))
+    assert estimate.value == pytest.approx(0.75)
+    assert np.isnan(estimate.low)
+
+
+def test_equal_scores_are_chance() -> None:
+    positive, groups = np.tile(flags(1, 0), 10), np.repeat(np.arange(10), 2)
+    assert auc(np.full(20, 0.3), positive, groups=groups).value == 0.5
+
+
+def test_intervals_cover_what_they_promise_when_scores_say_nothing() -> None:
+    rng, covered = np.random.default_rng(0), np.zeros(2)
+    for _ in range(300):
+        groups = np.repeat(np.arange(40), 6)
+        shift = rng.normal(size=40)[groups]
+        scores, positive = shift + rng.normal(size=groups.size), rng.random(groups.size) < 2 / 3
+        estimates = auc(scores, positive, groups=groups), balanced_accuracy(scores > 0, positive, groups=groups)
+        covered += [estimate.low <= 0.5 <= estimate.high for estimate in estimates]
+    assert (covered / 300 > 0.92).all()
+    assert (covered / 300 < 0.99).all()

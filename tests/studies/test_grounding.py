@@ -1,0 +1,364 @@
+"""What is said of planted verifiers, whose way of judging claims is known, on claims few enough to count."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from acidtest.core.document import Chart, Table, tables, walk
+from acidtest.core.errors import AcidtestError
+from acidtest.core.run import Run
+from acidtest.core.serialise import from_json, to_json
+from acidtest.core.study import STUDIES
+from acidtest.render.terminal import render_screen
+from acidtest.studies.grounding import GroundingResult, grounding
+from acidtest.studies.scores import ModelScores, ScoresResult, score_run
+from acidtest.studies.scores.scorecard import scorecard
+from acidtest.studies.verification import ONLY_EDITS, measure_grounding
+from acidtest.studies.verification.curves import LENGTH, PADDING, POSITION, points_of
+from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, ModelGrounding
+from verifiers import (
+    AskedClaim,
+    Scorer,
+    badly_placed,
+    constant,
+    generous,
+    ignores_numbers,
+    knows_the_world,
+    perfect,
+    planted_run,
+    random,
+    reads_100_words,
+    reads_the_first_passage,
+    timid,
+    turned_round,
+    unsteady,
+)
+
+EXPECTED = Path(__file__).parents[1] / "golden" / "verifier_findings.tsv"
+"""Code, severity and sentence of every finding about each planted verifier; no other may be made."""
+
+PLANTED: dict[str, Scorer] = {
+    "perfect": perfect,
+    "ignores numbers": ignores_numbers,
+    "reads 100 words": reads_100_words,
+    "knows the world": knows_the_world,
+    "reads the first passage": reads_the_first_passage,
+    "unsteady": unsteady,
+    "random": random,
+    "constant": constant,
+    "timid": timid,
+    "badly placed": badly_placed,
+    "generous": generous,
+    "turned round": turned_round,
+}
+
+Said = tuple[str, str, str]
+
+
+def read_expected() -> dict[str, list[Said]]:
+    expected: dict[str, list[Said]] = {}
+    for line in EXPECTED.read_text(encoding="utf-8").splitlines()[1:]:
+        name, code, severity, sentence = line.split("\t")
+        expected.setdefault(name, []).append((code, severity, sentence))
+    return expected
+
+
+def write_expected(expected: dict[str, list[Said]]) -> None:
+    lines = ["\t".join((name, *said)) for name in PLANTED for said in expected.get(name, ())]
+    EXPECTED.write_text("\n".join(["model\tcode\tseverity\tsentence", *lines, ""]), encoding="utf-8", newline="\n")
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_verifier_is_told_what_it_was_built_to_do_and_no_more(name: str) -> None:
+    said = [
+        (finding.code, finding.severity, finding.sentence)
+        for finding in score_run(planted_run(PLANTED[name])).diagnosis
+    ]
+    if os.environ.get("ACIDTEST_UPDATE_GOLDEN"):
+        write_expected({**read_expected(), name: said})
+    assert said == read_expected()[name]
+
+
+def effect(model: ModelGrounding, edit: str, kind: str = "") -> EditEffect:
+    (only,) = [one for one in model.edits if (one.edit, one.kind) == (edit, kind)]
+    return only
+
+
+def scored(run: Run, scores: dict[str, float]) -> Run:
+    """The run with other scores for some claims, by suite and id."""
+    assert isinstance(run.frame, pl.DataFrame)
+    keys = [f"{suite} {name}" for suite, name in run.frame.select("suite", "id").iter_rows()]
+    values = [scores.get(key, old) for key, old in zip(keys, run.frame["p_entailment"], strict=True)]
+    entailment = pl.Series("p_entailment", values, dtype=pl.Float32)
+    return Run(run.header, run.frame.with_columns(entailment, p_neutral=1 - entailment, p_contradiction=pl.lit(0.0)))
+
+
+def test_only_pairs_whose_original_is_called_supported_count_where_gold_changes() -> None:
+    run = planted_run(perfect, ("claims", "number"), documents=10)
+    # Of 40 supported claims, four are not called so; of the edited forms of the others nine still are, and of the
+    # edited forms of those four as well, which does not matter.
+    missed = [f"{document}-0" for document in range(4)]
+    passed = [f"{document}-{number}-number" for document in range(3) for number in (1, 2, 3)]
+    scores = {f"grounding/number#control {name}": 0.1 for name in missed}
+    scores |= {f"grounding/number {name}-number": 0.9 for name in missed}
+    scores |= {f"grounding/number {name}": 0.9 for name in passed}
+    number = effect(measure_grounding(scored(run, scores)), "number")
+    assert (number.gold, number.pairs, number.wrong.n) == (CHANGES, 40, 36)
+    assert number.wrong.value == pytest.approx(9 / 36)
+    assert number.lost.value == pytest.approx(27 / 40)
+    assert number.gained.value == pytest.approx(4 / 40)
+    assert number.documents == 10
+
+
+def test_the_order_of_scores_needs_no_threshold_and_ties_count_half() -> None:
+    run = planted_run(perfect, ("claims", "number"), documents=10)
+    originals = {f"grounding/number#control {d}-{n}": 0.3 for d in range(10) for n in range(4)}
+    edited = {f"grounding/number {d}-{n}-number": 0.3 if n < 2 else 0.2 for d in range(10) for n in range(4)}
+    number = effect(measure_grounding(scored(run, originals | edited)), "number")
+    assert number.higher.value == pytest.approx((20 * 0.5 + 20) / 40)
+    assert not number.wrong.known
+    assert number.wrong.note == "no original is called supported"
+
+
+def test_where_gold_is_kept_every_changed_verdict_counts_with_its_direction() -> None:
+    run = planted_run(perfect, ("claims", "rewritten"), documents=10)
+    lost = {f"grounding/rewritten {d}-0-rewritten": 0.1 for d in range(6)}
+    gained = {f"grounding/rewritten {d}-5-rewritten": 0.9 for d in range(3)}
+    rewritten = effect(measure_grounding(scored(run, lost | gained)), "rewritten")
+    assert (rewritten.gold, rewritten.pairs) == (KEEPS, 60)
+    assert rewritten.wrong.value == pytest.approx(9 / 60)
+    assert (rewritten.lost.value, rewritten.gained.value) == (pytest.approx(6 / 60), pytest.approx(3 / 60))
+
+
+def test_untouched_claims_are_judged_as_supported_or_not_whatever_gold_is_rarer() -> None:
+    claims = measure_grounding(planted_run(constant, ("claims",))).untouched
+    assert (claims.claims, claims.supported) == (360, 240)
+    assert claims.balanced_accuracy.value == 0.5
+    assert claims.accuracy.value == claims.commonest == pytest.approx(2 / 3)
+    assert claims.false_support.value == 1
+    best = measure_grounding(planted_run(perfect, ("claims",))).untouched
+    assert best.balanced_accuracy.value == best.auc.value == best.balanced_accuracy_chosen.value == 1
+
+
+def test_a_claim_that_several_suites_ask_counts_once() -> None:
+    assert measure_grounding(planted_run(perfect, ("claims", "number", "entity"))).untouched.claims == 360
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"resolution": "two-way"}, "two-way"),
+        ({"hard": True}, "labels"),
+        ({"resolution": "two-way", "hard": True}, "both"),
+    ],
+)
+def test_models_of_two_labels_and_without_probabilities_are_measured_alike(
+    options: dict[str, object], name: str
+) -> None:
+    model = measure_grounding(planted_run(ignores_numbers, **options))  # type: ignore[arg-type]
+    assert effect(model, "number").wrong.value == effect(model, "number").wrong_chosen.value == 1
+    assert effect(model, "entity").wrong.value == 0
+    assert model.untouched.balanced_accuracy.value == 1
+
+
+def test_pairs_need_no_gold() -> None:
+    run = planted_run(ignores_numbers, ("number", "rewritten"), gold=False)
+    # Without gold the planted verifier takes every claim for unsupported; give it back what it saw.
+    assert isinstance(run.frame, pl.DataFrame)
+    names = run.frame.select("suite", "id").iter_rows()
+    seen = {f"{suite} {name}": 0.9 for suite, name in names if suite != "grounding/entity"}
+    model = measure_grounding(scored(run, seen))
+    assert effect(model, "number").gold == CHANGES
+    assert effect(model, "number").wrong.value == 1
+    assert effect(model, "rewritten").gold == KEEPS
+    assert not model.untouched.balanced_accuracy.known
+    assert model.notes == (ONLY_EDITS,)
+    assert model.rule.chosen is None
+    said = score_run(scored(run, seen)).diagnosis
+    assert [finding.code for finding in said] == ["A1"]
+
+
+def test_both_kinds_of_untouched_claims_silence_the_caution_about_edits() -> None:
+    assert measure_grounding(planted_run(perfect, ("claims", "number"))).notes == ()
+    assert measure_grounding(planted_run(perfect, ("claims",))).notes == ()
+
+
+def test_the_threshold_of_the_run_and_that_of_the_user_decide() -> None:
+    run = planted_run(timid, settings={"collapse": "threshold=0.3"})
+    assert effect(measure_grounding(run), "number").wrong.value == 0
+    assert measure_grounding(run).untouched.recall.value == 1
+    assert measure_grounding(run, threshold=0.7).untouched.recall.value == 0
+    assert measure_grounding(run, threshold=0.7).rule.deployed == "threshold=0.7"
+    by_sum = planted_run(timid, settings={"collapse": "sum"})
+    assert measure_grounding(by_sum).untouched.recall.value == 0
+
+
+def test_precision_is_that_of_the_users_service() -> None:
+    run = planted_run(constant, ("claims",))
+    precision = grounding([run], base_rate=0.1).models["m"].precision
+    assert precision is not None
+    assert precision.supported.value == pytest.approx(0.9)
+    assert not precision.unsupported.known
+    assert measure_grounding(run).precision is None
+
+
+@pytest.mark.parametrize("options", [{"threshold": 1.0}, {"threshold": -0.1}, {"base_rate": 0.0}, {"base_rate": 10.0}])
+def test_numbers_out_of_range_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(AcidtestError, match=f"--{next(iter(options)).replace('_', '-')} is"):
+        grounding([planted_run(perfect, ("claims",))], **options)
+
+
+def test_verdicts_are_shown_over_the_length_of_documents_and_the_place_of_evidence() -> None:
+    model = measure_grounding(planted_run(reads_100_words))
+    padding = points_of(model.curves, PADDING)
+    assert [(point.name, point.words) for point in padding] == [("untouched", 150), ("2 times", 300), ("4 times", 600)]
+    # Of the four supported claims of a document, one has its evidence beyond the first hundred words.
+    assert [point.recall.value for point in padding] == [0.75, 0, 0]
+    position = points_of(model.curves, POSITION)
+    assert [(point.name, point.recall.value) for point in position] == [("start", 1), ("middle", 1), ("end", 0)]
+    assert points_of(model.curves, LENGTH) == []
+
+
+def test_pairs_that_were_cut_are_counted_and_told_apart() -> None:
+    model = measure_grounding(planted_run(reads_100_words, reads=200))
+    padding, number = effect(model, "padding"), effect(model, "number")
+    assert (padding.truncated, number.truncated) == (720, 0)
+    assert padding.wrong_truncated == padding.wrong
+    assert not padding.wrong_whole.known
+    assert number.wrong_whole == number.wrong
+    assert model.truncated == 720
+
+
+def test_who_is_followed_is_measured_where_document_and_world_disagree() -> None:
+    use = measure_grounding(planted_run(knows_the_world)).knowledge
+    assert use is not None
+    assert (use.against.value, use.agreeing.value) == (1, 0)
+    assert (use.true_unsaid.value, use.false_unsaid.value) == (1, 0)
+    perfectly = measure_grounding(planted_run(perfect)).knowledge
+    assert perfectly is not None
+    assert (perfectly.against.value, perfectly.true_unsaid.value) == (0, 0)
+
+
+def test_the_unsupported_sentence_of_an_answer_is_sought_by_the_lowest_score() -> None:
+    answers = measure_grounding(planted_run(perfect)).answers
+    assert answers is not None
+    assert (answers.answers, answers.unsupported, answers.chance) == (120, 60, pytest.approx(1 / 3))
+    assert answers.located.value == answers.whole.value == answers.lowest.value == 1
+    # Where all sentences get one score, each may be the one.
+    tied = measure_grounding(planted_run(constant)).answers
+    assert tied is not None
+    assert tied.located.value == pytest.approx(1 / 3)
+    assert tied.lowest.value == 0.5
+
+
+def test_claims_without_an_answer_are_left_out_and_counted() -> None:
+    def abstains(claim: AskedClaim) -> float:
+        return math.nan if claim.id.startswith("0-") else perfect(claim)
+
+    model = measure_grounding(planted_run(abstains))
+    assert model.untouched.unanswered == 6
+    assert model.untouched.claims == 354
+    assert (effect(model, "number").pairs, effect(model, "number").unanswered) == (236, 4)
+
+
+def test_one_document_gives_values_without_intervals() -> None:
+    model = measure_grounding(planted_run(ignores_numbers, documents=1))
+    number = effect(model, "number")
+    assert number.wrong.value == 1
+    assert math.isnan(number.wrong.low)
+    assert not number.wrong_chosen.known
+    assert model.rule.note
+    assert [finding.severity for finding in score_run(planted_run(ignores_numbers, documents=1)).diagnosis] == []
+
+
+def test_no_claims_are_no_numbers() -> None:
+    run = planted_run(perfect, documents=1)
+    assert isinstance(run.frame, pl.DataFrame)
+    model = measure_grounding(Run(run.header, run.frame.head(0)))
+    assert (model.pairs, model.edits, model.answers) == (0, (), None)
+    assert not model.untouched.auc.known
+
+
+def test_runs_without_claims_are_refused() -> None:
+    run = planted_run(perfect, ("claims",))
+    other = replace(run.header, suites={"hans": replace(run.header.suites["grounding/claims"], name="hans")})
+    with pytest.raises(AcidtestError, match="none of the runs"):
+        grounding([Run(other, run.frame)])
+
+
+def test_the_result_is_the_same_after_writing_and_reading() -> None:
+    result = grounding([planted_run(reads_100_words)], base_rate=0.2)
+    assert to_json(from_json(GroundingResult, to_json(result))) == to_json(result)
+
+
+def test_metrics_of_suites_hold_the_numbers() -> None:
+    suites = score_run(planted_run(ignores_numbers)).suites
+    assert suites["grounding/number"].metrics["still called supported"].value == 1
+    assert suites["grounding/rewritten"].metrics["verdict changed"].value == 0
+    assert suites["grounding/claims"].metrics["balanced accuracy"].value == 1
+
+
+def screen(model: ModelScores, **options: int) -> list[str]:
+    lines = render_screen(scorecard(ScoresResult({"m": model}), **options), 100)
+    return [re.sub("\x1b[^m]*m", "", line) for line in lines]
+
+
+def test_one_screen_has_a_table_of_edits_instead_of_accuracies() -> None:
+    lines = screen(score_run(planted_run(ignores_numbers)))
+    assert len(lines) <= 40
+    text = "\n".join(lines)
+    assert re.search(r"number +240 +100 \(94–100\) +100 +52", text)
+    assert re.search(r"other unsupported claims +120 +0 \(0–6\)", text)
+    assert "accuracy  chance" not in text
+    assert lines[-2:] == [
+        "It tells supported claims from others with 100 % balanced accuracy (chance 50 %), and still calls",
+        "100 % of claims with a changed number supported.",
+    ]
+
+
+def test_untouched_claims_alone_do_not_pass_for_a_clean_bill() -> None:
+    lines = screen(score_run(planted_run(perfect, ("claims",))))
+    assert "only edits show" in " ".join(lines)
+    assert "no shortcut" not in " ".join(lines)
+
+
+def test_several_models_stand_side_by_side_in_the_document() -> None:
+    runs = [planted_run(scorer, ("claims", "number", "position")) for scorer in (perfect, ignores_numbers)]
+    result = grounding(runs)
+    document = STUDIES["grounding"].document(result)
+    first = document.parts[0]
+    assert isinstance(first, Table)
+    assert [row.name for row in first.rows][-2:] == ["number", "position"]
+    assert len(first.columns) == 2
+    charts = [part for part in walk(document.parts) if isinstance(part, Chart)]
+    assert {chart.table for chart in charts} <= set(tables(document))
+
+
+def findings_of(scorers: Sequence[Scorer]) -> list[str]:
+    return [finding.code for scorer in scorers for finding in score_run(planted_run(scorer)).diagnosis]
+
+
+def test_verdicts_by_chance_accuse_nobody_of_an_edit() -> None:
+    """Verifiers with the same error rate on every unsupported claim are not said to overlook an edit."""
+
+    def careless(seed: int) -> Scorer:
+        rng = np.random.default_rng(seed)
+        passed: dict[str, bool] = {}
+
+        def score(claim: AskedClaim) -> float:
+            is_passed = passed.setdefault(claim.id, bool(rng.random() < 0.2))
+            return 0.9 if claim.supported or is_passed else 0.1
+
+        return score
+
+    accused = findings_of([careless(seed) for seed in range(12)])
+    assert accused.count("V1") <= 1

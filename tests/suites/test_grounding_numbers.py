@@ -1,0 +1,246 @@
+"""The suites ``grounding/number``, ``unit``, ``date`` and ``rewritten``, on documents and claims of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from acidtest import api
+from acidtest.core.suite import Suite
+
+OTTO = ("Otto, who was born in 1950, owes 30 euros.", "Otto was born in 1950 and owes 30 euros.", "entailment")
+"""A pair of which every edit makes something, so that no suite is empty."""
+
+Row = tuple[Any, ...]
+
+
+def edited(name: str, folder: Path, *pairs: tuple[str, str, str]) -> Suite:
+    path = folder / "claims.jsonl"
+    lines = (json.dumps(dict(zip(("document", "claim", "label"), pair, strict=True))) for pair in (OTTO, *pairs))
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return api.generate(f"grounding/{name}", source=path)
+
+
+def edits(name: str, folder: Path, document: str, claim: str, label: str = "entailment") -> list[Row]:
+    """What an edit makes of a pair: claim, gold, kind and change."""
+    frame = edited(name, folder, (document, claim, label)).frame.filter(pl.col("premise") != OTTO[0])
+    return frame.select("hypothesis", "label", "kind", "change").collect().rows()
+
+
+def reasons(name: str, folder: Path, document: str, claim: str) -> list[str]:
+    """Why an edit makes nothing of a pair."""
+    suite = edited(name, folder, (document, claim, "entailment"))
+    assert suite.frame.filter(pl.col("premise") != OTTO[0]).collect().is_empty()
+    return list(suite.card.left_out)
+
+
+@pytest.mark.parametrize(
+    ("document", "claim", "expected"),
+    [
+        (
+            "The mill at Arden employs 48 people. It burns 5 tonnes of wood a day.",
+            "The mill at Arden employs 48 people.",
+            ("The mill at Arden employs 94 people.", "contradiction", "count", "48 → 94"),
+        ),
+        (
+            "The club has twelve hundred members and a choir.",
+            "The club has 1,200 members.",
+            ("The club has 2,100 members.", "contradiction", "count", "1,200 → 2,100"),
+        ),
+        (
+            "The ship carries an 8-year-old dog.",
+            "A sailor owns the 8-year-old dog that the ship carries.",
+            ("A sailor owns the 13-year-old dog that the ship carries.", "contradiction", "age", "8 → 13"),
+        ),
+        (
+            "The town paid $8 million for the bridge.",
+            "The town spent an $8 million budget on the bridge.",
+            ("The town spent a $19 million budget on the bridge.", "contradiction", "money", "8 → 19"),
+        ),
+        (
+            "Eighteen of the 20 clocks still run.",
+            "Eighteen of these clocks still run.",
+            ("Thirty-seven of these clocks still run.", "contradiction", "count", "Eighteen → Thirty-seven"),
+        ),
+    ],
+)
+def test_a_number_becomes_another_in_the_same_form(document: str, claim: str, expected: Row, tmp_path: Path) -> None:
+    assert edits("number", tmp_path, document, claim) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("document", "claim", "reason"),
+    [
+        ("The hall seats about 300 people.", "The hall has 300 seats for people.", "approximate or bounded"),
+        ("The hall has 300 seats.", "The hall has more than 300 seats.", "approximate or bounded"),
+        ("The bus can carry 40 people.", "The bus can carry 40 people.", "possibility or requirement"),
+        ("The team did not win three games.", "The team did not win three games.", "negated or conditional claim"),
+        ("Two cats and two dogs live there.", "Two cats live there.", "number twice in the evidence sentence"),
+        ("Members who pay 20 euros get a badge.", "Members who pay 20 euros get a badge.", "part of a restriction"),
+        ("Five men left on three ships.", "Three men left.", "number counts something else in the evidence"),
+        ("The boat took three to six days.", "The boat took three to six men.", "range, list or ratio"),
+        ("Ada won. Ben won twelve medals.", "The two won twelve medals and cups.", "no single evidence sentence"),
+    ],
+)
+def test_a_number_stays_where_gold_is_uncertain(document: str, claim: str, reason: str, tmp_path: Path) -> None:
+    assert reasons("number", tmp_path, document, claim) == [reason]
+
+
+@pytest.mark.parametrize(
+    "claim", ["The Plover 2 is a lamp.", "Arden won 27-25.", "The film 60 Minutes is long.", "It fell in 322 b.c."]
+)
+def test_names_scores_and_years_are_not_numbers_to_change(claim: str, tmp_path: Path) -> None:
+    assert reasons("number", tmp_path, claim, claim) == []
+
+
+def test_a_number_stays_where_the_document_has_all_others_in_some_form(tmp_path: Path) -> None:
+    # Two sites could become four to seven. Five and two are seven, so that five is not taken if the document has seven.
+    document = "The firm has two sites. Its fourth owner, one of five heirs, sold 6 barns; seven burned."
+    assert reasons("number", tmp_path, document, "The firm has two sites.") == ["other value in the document"]
+    document = "The firm has two sites. Its fourth owner sold 6 barns."
+    assert edits("number", tmp_path, document, "The firm has two sites.")[0][3] in ("two → five", "two → seven")
+
+
+@pytest.mark.parametrize(
+    ("document", "claim", "expected"),
+    [
+        (
+            "The tower is 36 metres high.",
+            "The tower is 36 metres high.",
+            ("The tower is 36 kilometres high.", "contradiction", "length", "metres → kilometres"),
+        ),
+        (
+            "The bridge cost 60 million dollars.",
+            "The bridge cost 60 million dollars.",
+            ("The bridge cost 60 million euros.", "contradiction", "money", "dollars → euros"),
+        ),
+        (
+            "The pill has 20 mg of iron.",
+            "There are 20 mg of iron in the pill.",
+            ("There are 20 g of iron in the pill.", "contradiction", "mass", "mg → g"),
+        ),
+        (
+            "Patients felt better after two weeks.",
+            "Patients felt better after two weeks.",
+            ("Patients felt better after two days.", "non-entailment", "time", "weeks → days"),
+        ),
+    ],
+)
+def test_a_unit_becomes_another(document: str, claim: str, expected: Row, tmp_path: Path) -> None:
+    assert edits("unit", tmp_path, document, claim) == [expected]
+
+
+def test_an_amount_that_the_document_has_in_another_unit_is_not_taken(tmp_path: Path) -> None:
+    # 36 kilometres are 36,000 metres, and 36 centimetres are 360 millimetres: only feet are left.
+    document = "The tower is 36 metres high. The road is 36,000 metres long. The step is 360 mm high."
+    assert edits("unit", tmp_path, document, "The tower is 36 metres high.")[0][3] == "metres → feet"
+
+
+def test_pounds_are_money_only_where_something_is_paid(tmp_path: Path) -> None:
+    assert edits("unit", tmp_path, "The dog weighs 30 pounds.", "The dog weighs 30 pounds.") == []
+    (row,) = edits("unit", tmp_path, "The fee is 30 pounds, to be paid in cash.", "The fee is 30 pounds.")
+    assert row == ("The fee is 30 dollars.", "contradiction", "money", "pounds → dollars")
+
+
+@pytest.mark.parametrize(
+    ("document", "claim", "expected"),
+    [
+        (
+            "The mill, which closed in 1950, was built in 1903.",
+            "The mill was built in 1903.",
+            ("The mill was built in 1914.", "contradiction", "year", "1903 → 1914"),
+        ),
+        (
+            "In 2019 the fund lost 4 percent.",
+            "In 2019 the fund lost 4 percent.",
+            ("In 2009 the fund lost 4 percent.", "non-entailment", "year", "2019 → 2009"),
+        ),
+        (
+            "The meeting on 3 May 2021 lasted long.",
+            "The meeting on May 3, 2021 was long.",
+            ("The meeting on May 3, 2014 was long.", "non-entailment", "year", "May 3, 2021 → May 3, 2014"),
+        ),
+        (
+            "The shop opens at 9 a.m. on weekdays.",
+            "The shop opens at 9 a.m.",
+            ("The shop opens at 7 a.m.", "non-entailment", "time", "9 a.m. → 7 a.m."),
+        ),
+        (
+            "Ada left on Tuesday with the keys.",
+            "Ada left on Tuesday.",
+            ("Ada left on Thursday.", "non-entailment", "weekday", "Tuesday → Thursday"),
+        ),
+        (
+            "The strike lasted for nine days.",
+            "The strike lasted for nine days.",
+            ("The strike lasted for twelve days.", "contradiction", "duration", "nine → twelve"),
+        ),
+    ],
+)
+def test_a_date_becomes_another(document: str, claim: str, expected: Row, tmp_path: Path) -> None:
+    assert edits("date", tmp_path, document, claim) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("document", "claim", "expected"),
+    [
+        ("It has been open since 1998.", "It has been open since 1998.", ["approximate or bounded"]),
+        ("Ada came in 1998.", "Ada came in 1999.", ["date not in the evidence sentence"]),
+        ("The inn existed in 1998.", "The inn existed in 1998.", ["state that may last"]),
+        ("Ada reads the Sunday Times.", "Ada reads the Sunday Times.", []),
+    ],
+)
+def test_a_date_stays_where_gold_is_uncertain(document: str, claim: str, expected: list[str], tmp_path: Path) -> None:
+    assert reasons("date", tmp_path, document, claim) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The club has 1,200 members.", {"number": "The club has twelve hundred members."}),
+        ("The club has twelve members.", {"number": "The club has 12 members."}),
+        ("12 men left.", {"number": "Twelve men left."}),
+        ("Half of the members left.", {"number": "Fifty percent of the members left."}),
+        ("A 5% share was sold.", {"number": "A 5 percent share was sold."}),
+        (
+            "The loan was 1.5 million euros.",
+            {"number": "The loan was 1,500,000 euros.", "unit": "The loan was €1.5 million."},
+        ),
+        ("The path is 3 km long.", {"unit": "The path is 3,000 m long."}),
+        ("It lasted two weeks.", {"number": "It lasted 2 weeks.", "unit": "It lasted 14 days."}),
+        ("The fee was $5.", {"unit": "The fee was 5 dollars."}),
+        ("It was signed on 3 May 2021 in Arden.", {"date": "It was signed on May 3, 2021, in Arden."}),
+        ("On May 3, 2021, the shop closed.", {"date": "On 3 May 2021, the shop closed."}),
+        ("The shop closes at 5 p.m.", {"date": "The shop closes at 17:00."}),
+        ("The shop closes at 17:30.", {"date": "The shop closes at 5:30 pm."}),
+        ("It was built in the 19th century.", {"date": "It was built in the nineteenth century."}),
+        ("Apollo 11 landed between three and five.", {}),
+        ("The three were late for the 10:00 train.", {}),
+    ],
+)
+def test_a_claim_is_rewritten_with_the_same_meaning(claim: str, expected: dict[str, str], tmp_path: Path) -> None:
+    rows = edits("rewritten", tmp_path, "The shop is old.", claim, "contradiction")
+    assert {kind: text for text, _, kind, _ in rows} == expected
+    assert {label for _, label, _, _ in rows} <= {"contradiction"}
+
+
+def test_claims_without_gold_are_edited_and_stay_without(tmp_path: Path) -> None:
+    path = tmp_path / "claims.jsonl"
+    path.write_text(json.dumps({"document": OTTO[0], "claim": "Otto owes 30 euros."}), encoding="utf-8")
+    frame = api.generate("grounding/number", source=path).frame.collect()
+    assert frame["label"].to_list() == ["any"]
+
+
+def test_changed_claims_have_other_gold_than_the_claims_they_were_made_of() -> None:
+    for name in ("number", "unit", "date"):
+        suite = api.generate(f"grounding/{name}")
+        assert suite.control is not None
+        old = suite.control.frame.select(base_id="id", old="label")
+        labels = suite.frame.join(old, on="base_id").select("old", "label").collect()
+        assert labels["old"].unique().to_list() == ["entailment"]
+        assert set(labels["label"]) <= {"contradiction", "non-entailment"}
+        assert labels.height == suite.frame.collect().height
