@@ -110,7 +110,7 @@ def speed_rows(documents: int, *, marked: bool) -> list[dict[str, Any]]:
 
 def stream(path: Path, name: str) -> dict[str, Any]:
     """Make the suite of an edit from a large file and write it, in this process."""
-    acidtest.generate(name, n=60)
+    acidtest.generate(name)
     before, start = peak_megabytes(), time.perf_counter()
     suite = acidtest.generate(name, source=path)
     acidtest.save(suite, path.with_name("suite"), parted=True)
