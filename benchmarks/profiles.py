@@ -23,12 +23,15 @@ import numpy.typing as npt
 from acidtest.core.digests import digests
 from acidtest.core.labels import LABELS
 from acidtest.stats.resampling import numbered
-from acidtest.studies.cue_effects import CUES, FORM_NAMES, FORMS, SWITCHED, USED, CrossedDesign, form_codes
+from acidtest.studies.crossed_suites import crossed_suites
+from acidtest.studies.cue_effects import USED, CrossedDesign, value_codes
 from acidtest.suites.catalogue import SUITES, Request
 
 Floats = npt.NDArray[np.float64]
 Rng = np.random.Generator
 
+SUITE = crossed_suites()["cues"]
+CUES = tuple(SUITE.cues)
 CLOSE = 0.03
 PUSHES = {
     "overlap": 0,
@@ -64,11 +67,15 @@ class Asked:
             gold=(1 << gold).astype(np.uint8),
             groups=numbered(names),
             half=(names & np.uint64(1)).astype(np.bool_),
-            form=form_codes(frame["form"]),
-            on={cue: (frame[column] == "yes").to_numpy() for cue, column in SWITCHED.items()},
+            suite=SUITE,
+            codes=value_codes(frame, SUITE),
             hypotheses=frame["hypothesis"],
         )
-        present = {cue: design.form >= FORM_NAMES.index(cue) for cue in FORMS} | dict(design.on)
+        # A run of words overlaps, and a clause is a run: a form has the cues of the forms before it.
+        present = {
+            name: design.codes[cue.column] >= SUITE.values[cue.column].index(cue.present)
+            for name, cue in SUITE.cues.items()
+        }
         return cls(design, gold, present)
 
     def follow(self, cue: str, otherwise: Floats) -> Floats:
@@ -186,7 +193,7 @@ def measure(asked: Asked, kind: str, rng: Rng, tally: Tally) -> None:
     design = replace(asked.design, answer=np.minimum(drawn, 2).astype(np.int8))
     falsely = False
     for cue in CUES:
-        found = design.effect(cue)
+        found = design.effect(cue, tests=SUITE.tests)
         truth, largest = _truth(design, cue, found.toward, expected)
         if truth is not None:
             tally.effects += 1

@@ -20,7 +20,7 @@ from acidtest.render.terminal import render, render_screen
 from acidtest.studies.comparison import ComparisonResult, comparison
 from acidtest.studies.comparison.profiles import ProfileContrast, compare_profiles
 from acidtest.studies.comparison.screen import screen
-from acidtest.studies.cue_effects import CUES
+from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.cue_profile import measure_profile
 from made_runs import gains, made_run
 
@@ -215,7 +215,7 @@ def test_json_holds_the_sentence_and_the_difference_of_every_effect(result: Comp
     written = to_json(result)
     assert written["headline"] == result.headline
     (profile,) = written["profiles"]
-    assert list(profile["cues"]) == list(CUES)
+    assert list(profile["cues"]) == list(crossed_suites()["cues"].cues)
     assert profile["cues"]["overlap"]["difference"]["value"] == 1
     assert profile["cues"]["overlap"]["differs"] is True
     assert set(profile["gold_effect"]) == {"first", "second", "difference", "differs"}

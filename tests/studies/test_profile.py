@@ -18,10 +18,11 @@ from acidtest.core.serialise import to_json
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Suite
 from acidtest.render.terminal import render
-from acidtest.studies.cue_effects import CUES
+from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.cue_profile import Profile, claims, measure_profile
 from acidtest.studies.profile import profile
 
+CUES = tuple(crossed_suites()["cues"].cues)
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 Answers = np.ndarray
 
@@ -90,7 +91,7 @@ def test_entailment_if_overlap_else_right_uses_overlap_alone(measured: Measure) 
     assert used(profile) == {"overlap": "entailment"}
     assert profile.cues["overlap"].effect.value == 1
     assert profile.gold_effect.value == pytest.approx(0.4)
-    first, *_, last = claims(profile.gold_effect, profile.cues, profile.interactions)
+    first, *_, last = claims(profile)
     assert first.startswith(
         "Where all words overlap and gold is not entailment it answers entailment in 100 %, against 0 % where they do "
         "not: +100 points ("
@@ -129,7 +130,7 @@ def test_a_cue_that_counts_only_without_negation_is_told_so(measured: Measure) -
     profile = measured("gated", pl.when(OVERLAP & ~NEGATED).then(ENTAILMENT).otherwise(GOLD))
     assert used(profile) == {"overlap": "entailment"}
     assert [(one.cue, one.other) for one in profile.interactions] == [("overlap", "negation")]
-    assert "That holds only without negation words." in claims(profile.gold_effect, profile.cues, profile.interactions)
+    assert "That holds only without negation words." in claims(profile)
 
 
 @pytest.mark.parametrize("label", range(3))

@@ -10,8 +10,11 @@ import pytest
 import acidtest
 from acidtest.core.document import Section, Toggles
 from acidtest.core.run import Run
-from acidtest.studies.cue_effects import CUES
+from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.profile.toggles import MOST, toggle_sections
+
+SUITE = crossed_suites()["cues"]
+CUES = tuple(SUITE.cues)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,7 @@ def shown(sections: tuple[Section, ...], cue: str) -> Toggles:
 
 def test_both_sides_are_one_item_with_the_same_gold_and_one_cue_switched(run: Run) -> None:
     rows = {row["id"]: row for row in run.predictions.iter_rows(named=True)}
-    sections = toggle_sections({"m": run})
+    sections = toggle_sections({"m": run}, SUITE)
     columns = ("material", "form", "negation", "cue_words", "antonym", "number", "length", "misspelling")
     switched = {"hypothesis": "cue_words"} | dict.fromkeys(("overlap", "subsequence", "constituent"), "form")
     for cue in CUES:
@@ -46,7 +49,7 @@ def test_both_sides_are_one_item_with_the_same_gold_and_one_cue_switched(run: Ru
 
 
 def test_changed_answers_come_first_and_are_counted(run: Run) -> None:
-    sections = toggle_sections({"m": run})
+    sections = toggle_sections({"m": run}, SUITE)
     forms = run.predictions.filter(pl.col("form").is_in(["none", "overlap"])).sort("form")
     keys = ["group", "label", "negation", "cue_words", "antonym", "number", "length", "misspelling"]
     sides = forms.filter(pl.col("form") == "overlap").join(forms.filter(pl.col("form") == "none"), on=keys)
@@ -59,7 +62,7 @@ def test_changed_answers_come_first_and_are_counted(run: Run) -> None:
 
 def test_a_sample_without_such_items_says_so(run: Run) -> None:
     one = Run(run.header, run.predictions.head(1))
-    (part,) = toggle_sections({"m": one})[0].parts
+    (part,) = toggle_sections({"m": one}, SUITE)[0].parts
     assert isinstance(part, Toggles)
     assert not part.toggles
     assert part.caption.startswith("no item of this sample was asked both ways")

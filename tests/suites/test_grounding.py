@@ -36,7 +36,7 @@ def test_a_claim_stands_against_its_whole_document() -> None:
     claim = "Alba Renwick measured the greatest depth of Lake Ondrell, 167 feet, in 1934."
     assert (row["hypothesis"], row["label"], row["reason"]) == (claim, "contradiction", "unit")
     assert (row["group"], row["document"]) == ("encyclopedia-01", "encyclopedia-01")
-    assert (row["register"], row["world"], row["certainty"]) == ("encyclopedia", "no", "human")
+    assert (row["register"], row["facts"], row["certainty"]) == ("encyclopedia", "invented", "human")
     assert row["original"] == "Alba Renwick measured the greatest depth of Lake Ondrell, 167 metres, in 1934."
     sentences = packaged_table("grounding/documents.tsv").filter(document="encyclopedia-01")["sentence"]
     assert row["premise"] == " ".join(sentences)
@@ -45,8 +45,8 @@ def test_a_claim_stands_against_its_whole_document() -> None:
 
 def test_documents_about_the_world_are_marked() -> None:
     row = only(hypothesis="Pluto is classified as a dwarf planet.")
-    assert (row["world"], row["label"], row["reason"], row["evidence"]) == ("yes", "neutral", "knowledge", None)
-    worlds = generated().group_by("register").agg(pl.col("document").filter(world="yes").n_unique())
+    assert (row["facts"], row["label"], row["reason"], row["evidence"]) == ("real", "neutral", "knowledge", None)
+    worlds = generated().group_by("register").agg(pl.col("document").filter(facts="real").n_unique())
     assert dict(worlds.iter_rows()) == dict.fromkeys(REGISTERS, 2)
 
 

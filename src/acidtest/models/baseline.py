@@ -19,6 +19,9 @@ from acidtest.text import heuristics
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.integer]]
 """Maps premises and hypotheses to indices into ``LABELS``; the index after the last stands for ``OTHER``."""
 
+Score = Callable[[pl.Series, pl.Series], pl.Series]
+"""Maps documents and claims to numbers from 0 to 1."""
+
 OTHER = "other"
 """The answer for words without a relation: it is not a label, so the pair is unanswered."""
 
@@ -56,13 +59,35 @@ class Baseline:
         return np.asarray(rows[answers])
 
 
+class SupportBaseline:
+    """A score from 0 to 1 for how well a document supports a claim; entailment from one half on, else neutral."""
+
+    probabilities = True
+    batch_size = 1 << 12
+    keep: Keep = "nothing"
+
+    def __init__(self, name: str, score: Score) -> None:
+        self.name = self.fingerprint = name
+        self._score = score
+
+    def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The score as the probability of entailment, and the rest as that of neutral."""
+        texts = (pl.Series(column, dtype=pl.String) for column in (premises, hypotheses))
+        support = self._score(*texts).to_numpy().astype(np.float32)
+        return np.column_stack([support, 1 - support, np.zeros_like(support)])
+
+
 @MODELS.add("baseline")
 def baseline(rest: str) -> Model:
     """A baseline by name; what follows a second colon is its argument."""
     name, _, argument = rest.partition(":")
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)
-    rule = BASELINES[name](argument)
+    if name in SUPPORT:
+        if argument:
+            raise AcidtestError(f"baseline:{name} takes no argument, but {argument!r} was given")
+        return CompletedModel(SupportBaseline(f"baseline:{name}", SUPPORT[name]), rest)
+    rule = RULES[name](argument)
     model = Baseline(f"baseline:{rest}", rule, may_abstain=name in ABSTAINING, revision=REVISIONS.get(name, 1))
     return CompletedModel(model, rest)
 
@@ -205,7 +230,47 @@ def _is_negated(sentences: pl.Series) -> pl.Series:
     return likely.scatter(likely.arg_true(), has_negation)
 
 
-BASELINES: Mapping[str, Callable[[str], Rule]] = {
+def word_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
+    """The share of the claim's content words that the document has."""
+    from acidtest.text.claim_matches import word_share
+
+    return word_share(documents, claims)
+
+
+def entity_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
+    """1 where the document has all names of the claim; otherwise half of the share that it has."""
+    from acidtest.text.claim_matches import name_share
+
+    return _all_or_half(name_share(documents, claims))
+
+
+def number_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
+    """1 where the document has all numbers of the claim, in figures or words; otherwise half of the share it has."""
+    from acidtest.text.claim_matches import number_share
+
+    return _all_or_half(number_share(documents, claims))
+
+
+def claim_only(_: pl.Series, claims: pl.Series) -> pl.Series:
+    """How likely the claim is to be supported, by words that give labels away in NLI data: *never*, *some*."""
+    from acidtest.text.claim_matches import claim_prior
+
+    return claim_prior(claims)
+
+
+def _all_or_half(shares: pl.Series) -> pl.Series:
+    return pl.select(pl.when(shares == 1).then(1.0).otherwise(shares / 2)).to_series()
+
+
+SUPPORT: Mapping[str, Score] = {
+    "word-match": word_match,
+    "entity-match": entity_match,
+    "number-match": number_match,
+    "claim-only": claim_only,
+}
+"""Baselines that score how well a document supports a claim."""
+
+RULES: Mapping[str, Callable[[str], Rule]] = {
     "majority": majority,
     "random": random,
     "overlap": overlap,
@@ -213,6 +278,7 @@ BASELINES: Mapping[str, Callable[[str], Rule]] = {
     "wordnet": wordnet,
     "wordnet-aligned": wordnet_aligned,
 }
+BASELINES = (*RULES, *SUPPORT)
 SPECS.extend(f"baseline:{name}" for name in BASELINES)
 
 ABSTAINING = frozenset({"wordnet"})

@@ -1,4 +1,4 @@
-"""The crossed pairs of suite ``cues`` as columns of numbers, and the effects that can be measured on them."""
+"""The pairs of a suite that crosses gold with cues, as columns of numbers, and the effects measured on them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,12 @@ from acidtest.core.serialise import KEY
 from acidtest.stats.contrasts import CellContrast, Parts, contrast_estimate
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered
+from acidtest.studies.crossed_suites import CrossedSuite
 from acidtest.studies.rows import ScoredRows
 from acidtest.text.heuristics import words
 
-SUITE = "cues"
-FORMS = ("overlap", "subsequence", "constituent")
-"""The cues that are forms of the premise; each is compared with the one before, the first with no overlap."""
-FORM_NAMES = ("none", *FORMS)
-SWITCHED = {
-    "negation": "negation",
-    "hypothesis": "cue_words",
-    "antonym": "antonym",
-    "number": "number",
-    "length": "length",
-    "misspelling": "misspelling",
-}
-"""The cues that are switched on and off, and the columns of the suite that say so."""
-CUES = (*FORMS, *SWITCHED)
 USED = 0.10
 """A cue is used where the corrected lower bound of its effect exceeds this."""
-TESTS = len(CUES) + 1
-"""The effects whose intervals hold together: those of the cues and that of gold."""
-
 Flags = npt.NDArray[np.bool_]
 
 
@@ -84,7 +68,7 @@ class CueDesign:
         """Rows with the cue against rows without it, everything else held fixed."""
         raise NotImplementedError
 
-    def effect(self, cue: str, *, tests: int = TESTS) -> CueEffect:
+    def effect(self, cue: str, *, tests: int) -> CueEffect:
         """The effect of a cue toward the label it pushes toward, chosen on one half and measured on the other.
 
         Where both halves choose the same label, the two measurements are one over all rows.
@@ -125,38 +109,43 @@ class CueDesign:
 
 @dataclass(frozen=True)
 class CrossedDesign(CueDesign):
-    """The rows of suite ``cues``: form, cues and hypotheses beside what was answered."""
+    """The rows of a suite that crosses gold with cues: cues and hypotheses beside what was answered."""
 
-    form: npt.NDArray[np.int8]
-    """The form of the premise, a place in ``FORM_NAMES``; -1 for pairs of a corpus."""
-    on: Mapping[str, Flags]
-    """Whether each row has each cue that is switched."""
+    suite: CrossedSuite
+    codes: Mapping[str, npt.NDArray[np.int8]]
+    """For each column of the suite that holds cues, the place of each row's value; -1 for a value of no cue."""
     hypotheses: pl.Series
 
     @classmethod
-    def of(cls, rows: ScoredRows) -> CrossedDesign:
-        """The design of the scored rows of suite ``cues``."""
-        columns = rows.run.collected(rows.rows.select("form", *SWITCHED.values(), "hypothesis"))
+    def of(cls, rows: ScoredRows, suite: CrossedSuite) -> CrossedDesign:
+        """The design of the scored rows of a suite."""
+        columns = rows.run.collected(rows.rows.select(*suite.values, "hypothesis"))
         return cls(
             rows.labels,
             rows.answer,
             rows.gold,
             rows.groups,
             half=deal_halves(rows),
-            form=form_codes(columns["form"]),
-            on={cue: (columns[column] == "yes").to_numpy() for cue, column in SWITCHED.items()},
+            suite=suite,
+            codes=value_codes(columns, suite),
             hypotheses=columns["hypothesis"],
         )
 
     def sides(self, cue: str) -> tuple[Flags, Flags]:
-        """See ``CueDesign``; a form is compared with the form below it."""
-        if cue in SWITCHED:
-            return self.on[cue], np.ones(len(self.answer), dtype=np.bool_)
-        place = FORM_NAMES.index(cue)
-        return self.form == place, (self.form == place) | (self.form == place - 1)
+        """See ``CueDesign``; rows whose column has a third value cannot show the effect."""
+        facts = self.suite.cues[cue]
+        values, codes = self.suite.values[facts.column], self.codes[facts.column]
+        having: Flags = codes == values.index(facts.present)
+        return having, having | (codes == values.index(facts.absent))
+
+    @property
+    def crossed(self) -> Flags:
+        """The rows in which every column has the value of a cue: all but those of a corpus."""
+        flags: Flags = np.logical_and.reduce([codes >= 0 for codes in self.codes.values()])
+        return flags
 
     def contrast(self, cue: str, rows: Flags) -> CellContrast:
-        """See ``CueDesign``; cells are gold, form and the other cues, and weigh the same."""
+        """See ``CueDesign``; cells are gold and the other columns, and weigh the same."""
         return CellContrast.between(self.sides(cue)[0], self._cells(cue), rows)
 
     @property
@@ -166,7 +155,7 @@ class CrossedDesign(CueDesign):
 
     def gold_effect(self) -> Estimate:
         """How much more often a label is answered where it is gold, cues held fixed, averaged over labels."""
-        return contrast_estimate(self.gold_parts(), self.groups, tests=TESTS)
+        return contrast_estimate(self.gold_parts(), self.groups, tests=self.suite.tests)
 
     def gold_parts(self) -> Parts:
         """The contrasts whose sum is the effect of gold: one for each label."""
@@ -185,8 +174,8 @@ class CrossedDesign(CueDesign):
         pairs = [
             (cue, label, other)
             for cue, label in used.items()
-            for other in CUES
-            if cue != other and not {cue, other} <= {*FORMS}
+            for other, facts in self.suite.cues.items()
+            if facts.column != self.suite.cues[cue].column
         ]
         for cue, label, other in pairs:
             other_on, other_part = self.sides(other)
@@ -199,10 +188,10 @@ class CrossedDesign(CueDesign):
                 yield Interaction(cue, other, effects_apart[0], effects_apart[1], difference)
 
     def premise_use(self) -> Estimate:
-        """How often the answer to one hypothesis differs between two premises of different gold and the same form."""
-        keys = self._codes(self.groups, *self.on.values(), self.form + 1)
+        """How often the answer to one hypothesis differs between two premises of different gold and the same cues."""
+        keys = self._codes(self.groups, *(codes + 1 for codes in self.codes.values()))
         rows = pl.DataFrame({"key": keys, "answer": self.answer, "gold": self.gold, "group": self.groups})
-        rows = rows.filter(self.form >= 0)
+        rows = rows.filter(self.crossed)
         pairs = rows.join(rows, on="key", suffix="_other").filter(pl.col("gold") < pl.col("gold_other"))
         if pairs.is_empty():
             return Estimate(nan, note="no hypothesis was asked with premises of different gold")
@@ -211,9 +200,9 @@ class CrossedDesign(CueDesign):
 
     def stability(self, cue: str) -> Estimate:
         """How often the answer to an item stays when a cue is switched."""
-        on, _ = self.sides(cue)
+        on, part = self.sides(cue)
         keys = self._codes(self.groups, self._cells(cue))
-        rows = pl.DataFrame({"key": keys, "on": on, "answer": self.answer, "group": self.groups})
+        rows = pl.DataFrame({"key": keys, "on": on, "answer": self.answer, "group": self.groups}).filter(part)
         pairs = rows.filter("on").join(rows.filter(~pl.col("on")), on="key", suffix="_off")
         if pairs.is_empty():
             return Estimate(nan, note="no pair was asked with and without it")
@@ -222,30 +211,54 @@ class CrossedDesign(CueDesign):
 
     def reverse_overlap(self) -> Estimate:
         """How often entailment is answered where it is gold and the premise has not all words of the hypothesis."""
-        rows = ~self.is_not_gold(0) & (self.form == 0)
+        having, part = self.sides(self.suite.overlap)
+        rows = ~self.is_not_gold(0) & part & ~having
         return contrast_estimate(
             [(1.0, CellContrast.mean(self._cells(), rows), self.answer == 0)], self.groups, least=0
         )
 
     def hypothesis_alone(self) -> Estimate:
-        """How many answers the words of the hypothesis alone predict, learnt on one half for the other."""
-        templates = self.form >= 0
-        numbered_words = pl.DataFrame({"row": np.arange(len(self.answer)), "word": words(self.hypotheses)})
-        table = numbered_words.explode("word").unique(maintain_order=True)
-        numbers = table["word"].rank("dense").to_numpy().astype(np.int64) - 1
-        rows, outcomes = table["row"].to_numpy(), self.answer.astype(np.int64) + 1
-        right = np.zeros(len(self.answer), dtype=np.bool_)
-        for half in (self.half, ~self.half):
-            right[~half] = _naive_bayes(rows, numbers, outcomes, learn=half & templates)[~half] == outcomes[~half]
+        """How many answers the hypothesis alone predicts.
+
+        Where a hypothesis is asked under all cues, the answer is predicted to be that of most of its other rows. Else
+        the words of the hypothesis predict it, learnt on one half for the other.
+        """
+        templates = self.crossed
+        outcomes = self.answer.astype(np.int64) + 1
+        right = self._same_as_others(outcomes) if self.suite.one_claim_a_group else self._told_by_words(outcomes)
         common = np.bincount(outcomes[templates]).max(initial=0) / max(int(templates.sum()), 1)
         estimate = rate(right[templates], groups=self.groups[templates])
         return replace(estimate, note=f"the most frequent answer is {whole_percent(common)} of all")
 
+    def _same_as_others(self, outcomes: Codes) -> Flags:
+        """Whether each row is answered as most other rows of its group are."""
+        counts = np.zeros((int(self.groups.max(initial=-1)) + 1, int(outcomes.max(initial=0)) + 1), dtype=np.int64)
+        np.add.at(counts, (self.groups, outcomes), 1)
+        others = counts[self.groups]
+        rows = np.arange(len(outcomes))
+        same = others[rows, outcomes] - 1
+        others[rows, outcomes] = -1
+        flags: Flags = same > others.max(axis=1)
+        return flags
+
+    def _told_by_words(self, outcomes: Codes) -> Flags:
+        """Whether the words of each row's hypothesis predict its answer, learnt from the other half of the rows."""
+        templates = self.crossed
+        numbered_words = pl.DataFrame({"row": np.arange(len(self.answer)), "word": words(self.hypotheses)})
+        table = numbered_words.explode("word").unique(maintain_order=True)
+        numbers = table["word"].rank("dense").to_numpy().astype(np.int64) - 1
+        rows = table["row"].to_numpy()
+        right = np.zeros(len(self.answer), dtype=np.bool_)
+        for half in (self.half, ~self.half):
+            right[~half] = _naive_bayes(rows, numbers, outcomes, learn=half & templates)[~half] == outcomes[~half]
+        return right
+
     def _cells(self, *left_out: str) -> Codes:
-        """The number of each row's cell: gold, form and switched cues, without those compared."""
-        columns: list[npt.NDArray[np.generic]] = [flags for cue, flags in self.on.items() if cue not in left_out]
-        if not {*FORMS} & {*left_out}:
-            columns.append(self.form + 1)
+        """The number of each row's cell: gold and the columns of cues, without those of the cues compared."""
+        ignored = {self.suite.cues[cue].column for cue in left_out if cue != "gold"}
+        columns: list[npt.NDArray[np.generic]] = [
+            codes + 1 for column, codes in self.codes.items() if column not in ignored
+        ]
         if "gold" not in left_out:
             columns.append(numbered(self.gold))
         return self._codes(*columns)
@@ -258,9 +271,12 @@ class CrossedDesign(CueDesign):
         return numbered(codes)
 
 
-def form_codes(forms: pl.Series) -> npt.NDArray[np.int8]:
-    """The places of forms in ``FORM_NAMES``, and -1 for pairs of a corpus."""
-    return forms.replace_strict(FORM_NAMES, range(len(FORM_NAMES)), default=-1, return_dtype=pl.Int8).to_numpy()
+def value_codes(columns: pl.DataFrame, suite: CrossedSuite) -> dict[str, npt.NDArray[np.int8]]:
+    """The places of values among those of the cues of each column, and -1 for others."""
+    return {
+        column: columns[column].replace_strict(values, range(len(values)), default=-1, return_dtype=pl.Int8).to_numpy()
+        for column, values in suite.values.items()
+    }
 
 
 def deal_halves(rows: ScoredRows) -> Flags:

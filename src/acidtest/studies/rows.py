@@ -366,9 +366,9 @@ def is_two_way(runs: Iterable[Run]) -> bool:
     return any(run.header.model.resolution == "two-way" for run in runs)
 
 
-def score_alike(runs: Mapping[str, Run], suite: str) -> dict[str, ScoredRows]:
-    """The scored rows of several models on a suite, all two-way if one of the models has two labels."""
-    two_way = is_two_way(runs.values())
+def score_alike(runs: Mapping[str, Run], suite: str, *, two_way: bool = False) -> dict[str, ScoredRows]:
+    """The scored rows of several models on a suite, all two-way if asked for or if one of the models has two labels."""
+    two_way = two_way or is_two_way(runs.values())
     return {model: score_rows(run, suite, two_way=two_way) for model, run in runs.items()}
 
 

@@ -144,14 +144,27 @@ def _embed_folded(document: Document, name: str, title: str = "") -> Section:
 
 
 def _profiles(result: ScoresResult) -> list[Section]:
-    """Everything that was measured of what moves the models' answers, if any run holds the suite for it."""
+    """Everything that was measured of what moves the models' answers, for each suite of cues that a run holds."""
+    from acidtest.studies.crossed_suites import crossed_suites
+    from acidtest.studies.cue_profile import measure_profile
     from acidtest.studies.profile import ProfileResult
 
-    profiles = {name: model.profile for name, model in result.models.items() if model.profile}
-    runs = {name: result.models[name].run for name in profiles}
-    measured = ProfileResult(profiles, runs={name: run for name, run in runs.items() if run})
-    document = STUDIES["profile"].document(measured) if profiles else None
-    return [_embed_folded(document, "profile-details", "More on what moves its answers")] if document else []
+    sections: list[Section] = []
+    for suite in crossed_suites().values():
+        profiles, runs = {}, {}
+        for name, model in result.models.items():
+            if model.profile and model.profile.suite == suite.name:
+                profiles[name] = model.profile
+            elif model.run and suite.names_in(model.run):
+                profiles[name] = measure_profile(model.run, suite.name)
+            if name in profiles and model.run:
+                runs[name] = model.run
+        if profiles:
+            document = STUDIES["profile"].document(ProfileResult(profiles, runs=runs))
+            title = f"What moves its answers on {suite.name}" if sections else "More on what moves its answers"
+            anchor = f"profile-{suite.name.replace('/', '-')}" if sections else "profile-details"
+            sections.append(_embed_folded(document, anchor, title))
+    return sections
 
 
 def _compare(runs: Sequence[Run]) -> Section:

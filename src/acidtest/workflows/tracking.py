@@ -14,9 +14,6 @@ from acidtest.core.estimate import Estimate
 from acidtest.workflows.results import RunResults
 from acidtest.workflows.runs import RESULTS, Finished
 
-PROFILE_CUES = ("overlap",)
-"""The cues whose effects are tracked where suite ``cues`` was asked; the effect of gold is tracked as well."""
-
 EXPERIMENT = "acidtest"
 """The experiment of MLflow that runs go to unless the user or MLFLOW_EXPERIMENT_NAME names one."""
 
@@ -34,7 +31,7 @@ class MlflowRun:
 
 
 def tracked_estimates(results: RunResults) -> dict[str, Estimate]:
-    """The accuracies of all suites, of HANS where it is not entailed too, and the effects of overlap and gold.
+    """The accuracies of all suites, of HANS where it is not entailed too, and the effects of shared words and gold.
 
     Names have letters, digits and ``_`` only. What could not be computed is left out.
     """
@@ -46,7 +43,8 @@ def tracked_estimates(results: RunResults) -> dict[str, Estimate]:
             estimates[f"{name}_non_entailment"] = by_gold["non-entailment"]
     if results.profile is not None:
         estimates["cues_gold_effect"] = results.profile.gold_effect
-        estimates |= {f"cues_{cue}_effect": results.profile.cues[cue].effect for cue in PROFILE_CUES}
+        cue = results.profile.crossed.overlap
+        estimates[f"cues_{cue}_effect"] = results.profile.cues[cue].effect
     known = {name: estimate for name, estimate in estimates.items() if estimate.known}
     return {re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_"): estimate for name, estimate in known.items()}
 

@@ -10,15 +10,15 @@ from acidtest.core.estimate import Estimate
 from acidtest.stats.contingency import Ties, tied_groups
 from acidtest.studies.comparison.profiles import CueContrast, ProfileContrast
 from acidtest.studies.comparison.sentence import listed
-from acidtest.studies.cue_effects import CUES, USED, CueEffect
-from acidtest.studies.cue_profile import SHORT
+from acidtest.studies.crossed_suites import all_cues, crossed_suites
+from acidtest.studies.cue_effects import USED, CueEffect
 
 GOLD = "gold (what is right)"
 SHOWN = "shown"
 """The word for a difference whose interval excludes zero."""
 TIED = "Tied: letters in the order of the models; two that share one are not shown to differ."
-_PAIRED = "Both models were asked the same rows of suite cues: differences are paired."
-_UNPAIRED = "The models were asked different rows of suite cues: differences are of independent estimates."
+_PAIRED = "Both models were asked the same rows of suite {}: differences are paired."
+_UNPAIRED = "The models were asked different rows of suite {}: differences are of independent estimates."
 _LEGEND = (
     f"* used: surely above {100 * USED:.0f} points. Effects are toward the label that the cue pushes that model to; "
     "the difference is toward one label, that of the model with the larger effect."
@@ -48,7 +48,7 @@ def profile_notes(profiles: Sequence[ProfileContrast]) -> list[str]:
 def describe_profile(profile: ProfileContrast) -> str:
     """Which effects are shown to differ between two models."""
     gold = [GOLD] if profile.gold_effect and profile.gold_effect.differs else []
-    names = [*gold, *(SHORT[cue] for cue, contrast in profile.cues.items() if contrast.differs)]
+    names = [*gold, *(all_cues()[cue].phrase for cue, contrast in profile.cues.items() if contrast.differs)]
     return f"shown to differ: {listed(names)}" if names else "no effect is shown to differ"
 
 
@@ -60,7 +60,7 @@ def profile_table(profile: ProfileContrast, *, brief: bool = False) -> Table:
     """
     gold = profile.gold_effect
     chosen = {cue: one for cue, one in profile.cues.items() if one.matters or not brief}
-    rows = [Row(SHORT[cue], _cue_cells(one, brief=brief)) for cue, one in chosen.items()]
+    rows = [Row(all_cues()[cue].phrase, _cue_cells(one, profile.suite, brief=brief)) for cue, one in chosen.items()]
     if gold:
         effects: list[Cell] = [gold.first.value, gold.second.value] if brief else [gold.first, gold.second]
         rows.insert(0, Row(GOLD, (*effects, gold.difference, "", _shown(gold.differs))))
@@ -70,9 +70,9 @@ def profile_table(profile: ProfileContrast, *, brief: bool = False) -> Table:
         Column("toward", "text"),
         Column("differs", "text"),
     )
-    rest = [SHORT[cue] for cue in profile.cues if cue not in chosen]
-    asked = _PAIRED if profile.paired else _UNPAIRED
-    notes = tuple(_describe_rest(rest)) if brief else (_LEGEND, asked)
+    rest = [all_cues()[cue].phrase for cue in profile.cues if cue not in chosen]
+    asked = (_PAIRED if profile.paired else _UNPAIRED).format(profile.suite)
+    notes = tuple(_describe_rest(rest, len(profile.cues))) if brief else (_LEGEND, asked)
     caption = "" if brief else f"What moves the answers, with joint 95 % intervals: {profile.second} − {profile.first}"
     table_id = f"profiles {profile.second} {profile.first}"
     return Table(table_id, caption, columns, tuple(rows), "what moves the answers", notes=notes)
@@ -90,16 +90,21 @@ def effects_table(profiles: Sequence[ProfileContrast]) -> Table:
             gold |= {one.first: one.gold_effect.first.value, one.second: one.gold_effect.second.value}
     apart = [(one.first, one.second) for one in profiles if one.gold_effect and one.gold_effect.differs]
     rows = [Row(GOLD, (*(gold.get(model) for model in models), _letters(models, apart)))]
-    chosen = [cue for cue in CUES if any(one.cues[cue].matters for one in profiles)]
+    suite = profiles[0].suite
+    cues = crossed_suites()[suite].cues
+    chosen = [cue for cue in cues if any(one.cues[cue].matters for one in profiles)]
     for cue in chosen:
         effects = {one.first: one.cues[cue].first for one in profiles}
         effects |= {one.second: one.cues[cue].second for one in profiles}
         apart = [(one.first, one.second) for one in profiles if one.cues[cue].differs]
         rows.append(
-            Row(SHORT[cue], (*(_push(effects[model], brief=True) for model in models), _letters(models, apart)))
+            Row(
+                cues[cue].phrase,
+                (*(_push(effects[model], suite, brief=True) for model in models), _letters(models, apart)),
+            )
         )
     columns = (*(Column(model, "points", model=model) for model in models), Column("tied", "text"))
-    notes = tuple(_describe_rest([SHORT[cue] for cue in CUES if cue not in chosen]))
+    notes = tuple(_describe_rest([facts.phrase for cue, facts in cues.items() if cue not in chosen], len(cues)))
     return Table("profiles", "", columns, tuple(rows), "what moves the answers", notes=notes)
 
 
@@ -113,28 +118,29 @@ def _letters(models: Sequence[str], apart: Sequence[tuple[str, str]]) -> str:
     return join_letters(ties.letters, models)
 
 
-def _describe_rest(names: Sequence[str]) -> Iterator[str]:
+def _describe_rest(names: Sequence[str], cues: int) -> Iterator[str]:
     legend = f"* used: surely above {100 * USED:.0f} points."
     if not names:
         yield legend
-    elif len(names) == len(CUES):
+    elif len(names) == cues:
         yield "No cue is used, and none is shown to differ."
     else:
         which = f"The cue {names[0]} is" if len(names) == 1 else f"The other {len(names)} cues are"
         yield f"{legend} {which} used by none and not shown to differ."
 
 
-def _cue_cells(contrast: CueContrast, *, brief: bool) -> tuple[Cell, ...]:
+def _cue_cells(contrast: CueContrast, suite: str, *, brief: bool) -> tuple[Cell, ...]:
     """The effects with their labels; if ``brief``, only with labels that are not that of the difference."""
-    pushes = [_push(effect, brief=brief) for effect in (contrast.first, contrast.second)]
-    labelled = (replace(push, toward="") if brief and push.toward == contrast.toward else push for push in pushes)
-    return (*labelled, contrast.difference, contrast.toward or "", _shown(contrast.differs))
+    pushes = [_push(effect, suite, brief=brief) for effect in (contrast.first, contrast.second)]
+    toward = crossed_suites()[suite].label_name(contrast.toward or "")
+    labelled = (replace(push, toward="") if brief and push.toward == toward else push for push in pushes)
+    return (*labelled, contrast.difference, toward, _shown(contrast.differs))
 
 
-def _push(effect: CueEffect, *, brief: bool) -> Push:
+def _push(effect: CueEffect, suite: str, *, brief: bool) -> Push:
     """An effect with its label where the cue clearly pushes to one; without its interval if ``brief``."""
     estimate = effect.effect
-    toward = (effect.toward or "") if estimate.known and estimate.low > 0 else ""
+    toward = crossed_suites()[suite].label_name(effect.toward or "") if estimate.known and estimate.low > 0 else ""
     if brief:
         estimate = Estimate(estimate.value, n=estimate.n, groups=estimate.groups, note=estimate.note)
     return Push(estimate, toward, effect.used)

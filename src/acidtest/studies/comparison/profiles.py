@@ -13,8 +13,8 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.stats.contrasts import Parts, difference_estimate
 from acidtest.stats.resampling import Codes, numbered
-from acidtest.studies.cue_effects import CUES, TESTS, CrossedDesign, CueEffect
-from acidtest.studies.cue_profile import CUE_SUITE
+from acidtest.studies.crossed_suites import CrossedSuite, crossed_suites
+from acidtest.studies.cue_effects import CrossedDesign, CueEffect
 from acidtest.studies.rows import SAME_ROWS, ScoredRows, common_rows, score_alike, select_rows
 
 
@@ -53,7 +53,7 @@ class CueContrast:
 
 @dataclass(frozen=True)
 class ProfileContrast:
-    """The profiles of two models on suite cues, or a note on why there are none."""
+    """The profiles of two models on one suite of cues, or a note on why there are none."""
 
     first: str
     second: str
@@ -62,46 +62,59 @@ class ProfileContrast:
     gold_effect: GoldContrast | None = None
     cues: Mapping[str, CueContrast] = field(default_factory=dict)
     note: str = ""
+    suite: str = "cues"
+    """The suite they were measured on."""
 
 
 def compare_profiles(runs: Mapping[str, Run]) -> Iterator[ProfileContrast]:
     """The profiles of every two of the runs; scored two-way if one of the models is two-way.
 
-    The intervals of all differences hold together: ten for each pair of models that can be compared.
+    They are compared on suite cues or, where no two runs share that, on grounding/cues. The intervals of all
+    differences hold together: ten, or seven, for each pair of models that can be compared.
     """
-    suites = {name: CUE_SUITE.names_in(run) for name, run in runs.items()}
+    crossed = _shared_kind(runs)
+    suites = {name: crossed.names_in(run) for name, run in runs.items()}
     shared = {pair: _shared_suites(suites[pair[0]], suites[pair[1]]) for pair in combinations(runs, 2)}
-    tests = TESTS * max(sum(len(names) == 1 for names in shared.values()), 1)
+    tests = crossed.tests * max(sum(len(names) == 1 for names in shared.values()), 1)
     scored = {
-        suite: score_alike({name: run for name, run in runs.items() if suite in suites[name]}, suite)
+        suite: score_alike(
+            {name: run for name, run in runs.items() if suite in suites[name]}, suite, two_way=crossed.two_way
+        )
         for suite in dict.fromkeys(names[0] for names in shared.values() if len(names) == 1)
     }
     for (first, second), names in shared.items():
         if len(names) == 1:
             rows = scored[names[0]]
-            yield _compare((first, second), (rows[first], rows[second]), tests)
+            yield _compare((first, second), (rows[first], rows[second]), crossed, tests)
         else:
-            yield ProfileContrast(first, second, note=_describe_missing((first, second), suites))
+            note = _describe_missing((first, second), suites, crossed.name)
+            yield ProfileContrast(first, second, note=note, suite=crossed.name)
+
+
+def _shared_kind(runs: Mapping[str, Run]) -> CrossedSuite:
+    """The first suite of cues that two of the runs hold, else that which any profile is measured on."""
+    kinds = list(crossed_suites().values())
+    return next((kind for kind in kinds if sum(bool(kind.names_in(run)) for run in runs.values()) > 1), kinds[0])
 
 
 def _shared_suites(first: Sequence[str], second: Sequence[str]) -> list[str]:
     return [suite for suite in first if suite in second]
 
 
-def _describe_missing(pair: tuple[str, str], suites: Mapping[str, Sequence[str]]) -> str:
+def _describe_missing(pair: tuple[str, str], suites: Mapping[str, Sequence[str]], kind: str) -> str:
     """Why two runs have no profiles to compare."""
     without = [name for name in pair if not suites[name]]
     if without:
-        return f"no profile of {' and '.join(without)}: suite cues would show what moves the answers (-s cues)"
+        return f"no profile of {' and '.join(without)}: suite {kind} would show what moves the answers (-s {kind})"
     several = [name for name in pair if len(suites[name]) > 1]
     if several:
-        return f"no one profile of {' and '.join(several)}: suite cues was asked more than once"
-    return f"suite cues was asked of {' and '.join(pair)} with other options, so their profiles are not compared"
+        return f"no one profile of {' and '.join(several)}: suite {kind} was asked more than once"
+    return f"suite {kind} was asked of {' and '.join(pair)} with other options, so their profiles are not compared"
 
 
 @dataclass(frozen=True)
 class _Sides:
-    """The answers of two models on suite cues; rows of one group have the same number on both sides."""
+    """The answers of two models on a suite of cues; rows of one group have the same number on both sides."""
 
     first: CrossedDesign
     second: CrossedDesign
@@ -131,7 +144,8 @@ class _Sides:
         ]
         change, differs = self.difference(*parts)
         label = self.first.labels[chosen[0]] if agree else None
-        return CueContrast(label, self.first.effect(cue), self.second.effect(cue), change, differs)
+        first, second = (design.effect(cue, tests=design.suite.tests) for design in (self.first, self.second))
+        return CueContrast(label, first, second, change, differs)
 
     def _label(self, cue: str, *, first_half: bool) -> int:
         """The label that the cue pushes toward in the model with the larger effect, on one half of the groups."""
@@ -145,14 +159,18 @@ def _rows(design: CrossedDesign, cue: str, first_half: bool | None) -> np.ndarra
     return part if first_half is None else part & (design.half if first_half else ~design.half)
 
 
-def _compare(names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], tests: int) -> ProfileContrast:
+def _compare(
+    names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], suite: CrossedSuite, tests: int
+) -> ProfileContrast:
     """The profiles of two models on the rows both were asked if these are nearly all, else on all rows of each."""
     common, _ = common_rows(rows)
     paired = common.height >= SAME_ROWS * min(side.height for side in rows) > 0
     if paired and common.height < max(side.height for side in rows):
         rows = (select_rows(rows[0], common["i"].to_numpy()), select_rows(rows[1], common["j"].to_numpy()))
-    sides = _Sides(CrossedDesign.of(rows[0]), CrossedDesign.of(rows[1]), *_number_groups(rows, paired), tests)
-    return ProfileContrast(*names, paired, sides.gold(), {cue: sides.cue(cue) for cue in CUES})
+    first, second = (CrossedDesign.of(side, suite) for side in rows)
+    sides = _Sides(first, second, *_number_groups(rows, paired), tests)
+    cues = {cue: sides.cue(cue) for cue in suite.cues}
+    return ProfileContrast(*names, paired, sides.gold(), cues, suite=suite.name)
 
 
 def _number_groups(rows: tuple[ScoredRows, ScoredRows], paired: bool) -> tuple[Codes, Codes]:

@@ -24,8 +24,8 @@ from acidtest.stats.noninferiority import (
     rate_p_below,
 )
 from acidtest.stats.significance import adjusted
-from acidtest.studies.cue_effects import TESTS
-from acidtest.studies.cue_profile import CUE_SUITE, measure_profile
+from acidtest.studies.crossed_suites import crossed_suites, suites_in
+from acidtest.studies.cue_profile import measure_profile
 from acidtest.studies.gate.pairing import GateInput, PairedSuites, SliceRows, all_slices, subcase_factors
 from acidtest.studies.gate.policy import (
     LEAST_GROUPS,
@@ -239,14 +239,16 @@ def measure_cues(policy: GatePolicy, candidate: GateInput) -> Iterator[Measured]
     if not policy.cues:
         return
     run = candidate.run
-    profile = measure_profile(run) if run and CUE_SUITE.names_in(run) else None
+    profiles = {suite.name: measure_profile(run, suite.name) for suite in suites_in(run)} if run else {}
     for rule in policy.cues:
         limit, tier = rule.at_most / 100, GateTier(rule.tier)
-        missing = "the candidate was not asked suite cues" if run else "a baseline file has no cue effects"
+        suite = next(suite for suite in crossed_suites().values() if rule.cue in suite.cues)
+        missing = f"the candidate was not asked suite {suite.name}" if run else "a baseline file has no cue effects"
+        profile = profiles.get(suite.name)
         effect = profile.cues[rule.cue].effect if profile else Estimate(math.nan, note=missing)
         reason = "" if effect.known else effect.note
         check = _check_without_rows(f"cues:{rule.cue}", CheckKind.CUE, tier, limit, effect, reason)
-        p = contrasts.p_above(effect, limit, tests=TESTS) if effect.known else None
+        p = contrasts.p_above(effect, limit, tests=suite.tests) if effect.known else None
         yield Measured(replace(check, p=p), effect.known and effect.high <= limit)
 
 

@@ -37,7 +37,7 @@ import numpy.typing as npt
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.structured import TomlTable, check_shape, read_toml_table
 from acidtest.stats.noninferiority import CONFIDENCE
-from acidtest.studies.cue_effects import CUES
+from acidtest.studies.crossed_suites import all_cues
 
 LEAST_MARGIN = 0.02
 """The smallest margin of the default policy, and the loss above which one of its subcases fails."""
@@ -183,6 +183,6 @@ def _read_rule(table: TomlTable, shape: type[T]) -> T:
         if value is not None and 0 < value <= largest:
             raise table.error(key, f"{value:g} is in {unit}: did you mean {100 * value:g}?")
     cue = getattr(rule, "cue", None)
-    if cue is not None and cue not in CUES:
-        raise table.error("cue", str(UnknownNameError("cue", cue, CUES)))
+    if cue is not None and cue not in all_cues():
+        raise table.error("cue", str(UnknownNameError("cue", cue, all_cues())))
     return rule

@@ -1,4 +1,4 @@
-"""The cue profile: which cues move a model's answers, and how much gold does, on the pairs of suite ``cues``."""
+"""The cue profile: which cues move a model's answers, and how much gold does, on pairs that cross both."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from acidtest.core.run import Run, SuitePattern
 from acidtest.core.study import study
 from acidtest.core.suite import CROSS
 from acidtest.io.wordlists import packaged_table
-from acidtest.studies.cue_effects import CUES
-from acidtest.studies.cue_profile import CUE_SUITE, Profile, measure_profile
+from acidtest.studies.crossed_suites import crossed_suites, suites_in
+from acidtest.studies.cue_profile import Profile, measure_profile
 from acidtest.studies.profile.user_cues import UserCue, measure_user_cue
 from acidtest.studies.rows import breakdown, model_names, score_rows
 
 HANS = SuitePattern(names=("hans",))
-JOINT_QUANTILE = 2.807
-"""How many standard errors the joint intervals of ten effects reach: the normal quantile of 1 − 0.025 / 10."""
+JOINT_QUANTILES = {"cues": 2.807, "grounding/cues": 2.690}
+"""How many standard errors joint intervals reach: the normal quantiles of 1 − 0.025 / 10 and of 1 − 0.025 / 7."""
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,38 @@ class ProfileResult:
 
 @study(group="look into a run")
 def profile(
-    runs: Annotated[Sequence[Run], "Run folders that hold suite cues."],
+    runs: Annotated[Sequence[Run], "Run folders that hold suite cues or grounding/cues."],
     *,
     cue: Annotated[tuple[str, ...], "A cue of your own, package.module:function; repeat for several."] = (),
+    suite: Annotated[str, "The suite of cues to measure it on; by default cues, and without it grounding/cues."] = "",
     one_recipe: Annotated[bool, "The runs are of one recipe with several seeds: show the spread over seeds."] = False,
 ) -> ProfileResult:
     """Show what moves models' answers: which cues, and how much gold.
 
     A cue is a function of premise and hypothesis that says yes or no. Those listed are crossed with gold in suite cues,
-    so that the effect of each is measured with the others held fixed. One of your own is measured on all pairs that
-    were asked, matched on gold and on the listed cues that words can tell.
+    and in suite grounding/cues for verifiers of claims, so that the effect of each is measured with the others held
+    fixed. One of your own is measured on all pairs that were asked, matched on gold and on the listed cues that words
+    can tell.
     """
-    named = {name: run for name, run in zip(model_names(runs), runs, strict=True) if CUE_SUITE([run])}
+    suite = suite or _first_suite(runs)
+    named = {
+        name: run
+        for name, run in zip(model_names(runs), runs, strict=True)
+        if suite in [crossed.name for crossed in suites_in(run)]
+    }
     if not named:
-        raise AcidtestError("no run has suite cues, on which the profile is measured; run the model with -s cues")
-    models = {name: measure_profile(run) for name, run in named.items()}
+        raise AcidtestError(
+            f"no run has suite {suite or 'cues'}, on which the profile is measured; run the model with "
+            f"-s {suite or 'cues, or with -s grounding/cues if it verifies claims'}"
+        )
+    models = {name: measure_profile(run, suite) for name, run in named.items()}
     user_cues = tuple(measure_user_cue(spec, named) for spec in cue)
     return ProfileResult(models, user_cues, _spreads(models) if one_recipe else {}, _hans_slices(named), named)
+
+
+def _first_suite(runs: Sequence[Run]) -> str:
+    """The first suite of cues that any of the runs holds; empty if none does."""
+    return next((name for name, suite in crossed_suites().items() if any(map(suite.names_in, runs))), "")
 
 
 def _hans_slices(runs: Mapping[str, Run]) -> tuple[HansSlice, ...]:
@@ -104,11 +119,12 @@ def _hans_slices(runs: Mapping[str, Run]) -> tuple[HansSlice, ...]:
 
 def _spreads(models: Mapping[str, Profile]) -> dict[str, RecipeSpread]:
     effects = {"gold": [profile.gold_effect for profile in models.values()]}
-    effects |= {cue: [profile.cues[cue].effect for profile in models.values()] for cue in CUES}
-    spreads = {}
+    first = next(iter(models.values()))
+    effects |= {cue: [profile.cues[cue].effect for profile in models.values()] for cue in first.cues}
+    spreads, reach = {}, 2 * JOINT_QUANTILES[first.suite]
     for name, estimates in effects.items():
         values = np.array([estimate.value for estimate in estimates])
-        error = float(np.mean([(estimate.high - estimate.low) / 2 / JOINT_QUANTILE for estimate in estimates]))
+        error = float(np.mean([(estimate.high - estimate.low) / reach for estimate in estimates]))
         deviation = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
         spreads[name] = RecipeSpread(float(values.mean()), float(values.min()), float(values.max()), deviation, error)
     return spreads

@@ -15,8 +15,9 @@ from acidtest.core.document import (
     Section,
     Table,
 )
-from acidtest.studies.cue_effects import CUES, CueEffect
-from acidtest.studies.cue_profile import CONDITIONS, SHORT, claims, effects_chart, effects_table
+from acidtest.studies.crossed_suites import CrossedSuite, all_cues
+from acidtest.studies.cue_effects import CueEffect
+from acidtest.studies.cue_profile import claims, effects_chart, effects_table
 from acidtest.studies.profile import ProfileResult, RecipeSpread
 from acidtest.studies.profile.toggles import toggle_sections
 
@@ -34,9 +35,10 @@ _METHODS = (
 def document(result: ProfileResult) -> Document:
     """The profiles of one model or several, side by side: the picture, the claims, and what they rest on."""
     names = list(result.models)
+    suite = next(iter(result.models.values())).crossed
     parts: list[Part] = [replace(effects_chart(), mark="effects"), effects_table(result.models)]
     for name, profile in result.models.items():
-        notes = tuple(Note(sentence) for sentence in claims(profile.gold_effect, profile.cues, profile.interactions))
+        notes = tuple(Note(sentence) for sentence in claims(profile))
         if len(names) == 1:
             parts += notes
         else:
@@ -44,7 +46,7 @@ def document(result: ProfileResult) -> Document:
     parts += [_describe_seeds(result)] if result.seeds else []
     parts += [table for table in (_user_table(result), _seeds_table(result)) if table]
     folded = {
-        "Reading and stability": _reading_table(result),
+        "Reading and stability": _reading_table(result, suite),
         "Effects that depend on another cue": _interactions_table(result),
         "Answers with and without each cue": _sides_table(result),
         "HANS beside 100 BERTs": _hans_table(result),
@@ -52,7 +54,7 @@ def document(result: ProfileResult) -> Document:
     parts += [
         Section(title, (table,), folded=True, summary=_SUMMARIES[title]) for title, table in folded.items() if table
     ]
-    if toggles := toggle_sections(result.runs):
+    if toggles := toggle_sections(result.runs, suite):
         parts.append(
             Section("Pairs with and without each cue", toggles, anchor="pairs", folded=True, summary="side by side")
         )
@@ -60,10 +62,9 @@ def document(result: ProfileResult) -> Document:
         f"{name}: {one.headline}" if len(names) > 1 else one.headline for name, one in result.models.items()
     )
     signatures = {
-        name if len(names) > 1 else suite: run.header.signature(suite)
+        name if len(names) > 1 else asked: run.header.signature(asked)
         for name, run in result.runs.items()
-        for suite in run.header.suites
-        if suite.partition(":")[0] == "cues"
+        for asked in suite.names_in(run)
     }
     return Document("acidtest profile", headline, tuple(parts), tuple(names), signatures, _METHODS)
 
@@ -82,57 +83,64 @@ def _sides_table(result: ProfileResult) -> Table | None:
         return None
     (profile,) = result.models.values()
     columns = (Column("toward", "text"), Column("with"), Column("without"), Column("used", "text"))
-    rows = tuple(Row(CONDITIONS[cue][0], _sides(profile.cues[cue])) for cue in CUES)
+    suite = profile.crossed
+    rows = tuple(Row(facts.having, _sides(profile.cues[cue], suite)) for cue, facts in suite.cues.items())
     caption = "How often it answers a label that is not gold, with and without the cue, %"
     return Table("sides", caption, columns, rows, "cue")
 
 
-def _sides(effect: CueEffect) -> tuple[Cell, ...]:
-    return effect.toward or "no one label", effect.with_cue, effect.without_cue, "used" if effect.used else ""
+def _sides(effect: CueEffect, suite: CrossedSuite) -> tuple[Cell, ...]:
+    toward = suite.label_name(effect.toward) if effect.toward else "no one label"
+    return toward, effect.with_cue, effect.without_cue, "used" if effect.used else ""
 
 
-def _reading_table(result: ProfileResult) -> Table:
+def _reading_table(result: ProfileResult, suite: CrossedSuite) -> Table:
     """Whether models read the premise, and how stable their answers are."""
     several = len(result.models) > 1
     columns = tuple(Column(name if several else "share", model=name) for name in result.models)
     rows = [
         Row(
-            "answers that change with a premise of other gold", tuple(one.premise_use for one in result.models.values())
+            f"answers that change with a {suite.premise} of other gold",
+            tuple(one.premise_use for one in result.models.values()),
         ),
         Row(
-            "entailment answered where it is gold and words do not overlap",
+            f"{suite.label_name('entailment')} answered where it is gold and words do not overlap",
             tuple(one.reverse_overlap for one in result.models.values()),
         ),
         Row(
-            "answers that the words of the hypothesis alone predict",
+            f"answers that {suite.alone_predicts}",
             tuple(one.hypothesis_alone for one in result.models.values()),
         ),
     ]
     stable = dict.fromkeys(name for profile in result.models.values() for name in profile.stability)
     rows += [
         Row(
-            _STAYS.get(name, name),
+            _describe_stay(name),
             tuple(one.stability.get(name) for one in result.models.values()),
             "answers that stay",
         )
         for name in stable
     ]
-    return Table("reading", "Does it read the premise, and are its answers stable? %", columns, tuple(rows))
+    return Table("reading", f"Does it read the {suite.premise}, and are its answers stable? %", columns, tuple(rows))
 
 
 _STAYS = {
     "another": "with another premise",
     "none": "with no premise",
     "shuffled": "with the words of the premise shuffled",
-    "misspelling switched": "with a word misspelt",
-    "length switched": "with more words in the hypothesis",
 }
+
+
+def _describe_stay(name: str) -> str:
+    """Under which change answers stay, given the name of that share in a profile."""
+    cue = all_cues().get(name.removesuffix(" switched"))
+    return cue.stays if cue else _STAYS.get(name, name)
 
 
 def _interactions_table(result: ProfileResult) -> Table | None:
     rows = tuple(
         Row(
-            f"{SHORT[one.cue]}, by {SHORT[one.other]}",
+            f"{all_cues()[one.cue].phrase}, by {all_cues()[one.other].phrase}",
             (one.with_other, one.without_other, one.difference),
             heading=name if len(result.models) > 1 else "",
         )
@@ -181,10 +189,10 @@ def _hans_table(result: ProfileResult) -> Table | None:
 
 def _describe_seeds(result: ProfileResult) -> Note:
     """How far the effects of gold and of the cue that moves most reach over the runs."""
-    strongest = max(CUES, key=lambda cue: result.seeds[cue].mean)
-    gold, cue = result.seeds["gold"], result.seeds[strongest]
+    strongest = max((cue for cue in result.seeds if cue != "gold"), key=lambda cue: result.seeds[cue].mean)
+    gold, cue, phrase = result.seeds["gold"], result.seeds[strongest], all_cues()[strongest].phrase
     return Note(
-        f"Over {len(result.models)} runs of one recipe the effect of {SHORT[strongest]} is {_range(cue)} points, and "
+        f"Over {len(result.models)} runs of one recipe the effect of {phrase} is {_range(cue)} points, and "
         f"that of gold {_range(gold)}."
     )
 
@@ -197,8 +205,9 @@ def _seeds_table(result: ProfileResult) -> Table | None:
     if not result.seeds:
         return None
     names = ("mean", "lowest", "highest", "spread over runs", "error over pairs")
+    phrases = {name: cue.phrase for name, cue in all_cues().items()}
     rows = tuple(
-        Row(SHORT.get(name, name), (one.mean, one.lowest, one.highest, one.deviation, one.error))
+        Row(phrases.get(name, name), (one.mean, one.lowest, one.highest, one.deviation, one.error))
         for name, one in result.seeds.items()
     )
     caption = f"Effects over {len(result.models)} runs of one recipe, points"

@@ -19,7 +19,8 @@ from acidtest.io.published import PublishedScore, published_beside, published_no
 from acidtest.stats.intervals import rate
 from acidtest.stats.significance import holm
 from acidtest.studies.controls import AgainstControl, Pairing, against_control, pairing, score_with_control
-from acidtest.studies.cue_profile import CUE_SUITE, Profile, measure_profile
+from acidtest.studies.crossed_suites import CUE_SUITES
+from acidtest.studies.cue_profile import Profile, measure_profile
 from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
 from acidtest.studies.expectations import expectation_metrics, expectation_notes, pairs_with_gold
 from acidtest.studies.rows import (
@@ -120,7 +121,7 @@ def score_run(run: Run, others: Sequence[Finding] = ()) -> ModelScores:
         grounding = measure_grounding(run, base_rate=run.header.settings.get("base_rate"))
         for name, measured in grounding_metrics(grounding).items():
             suites[name] = replace(suites[name], metrics={**suites[name].metrics, **measured})
-    profile = measure_profile(run) if CUE_SUITE([run]) else None
+    profile = measure_profile(run) if CUE_SUITES([run]) else None
     seen = entailments_seen(run) if profile else None
     diagnosis = findings(suites, profile, untouched, seen, grounding=grounding, others=others)
     summary = untouched.summarise() if untouched else None

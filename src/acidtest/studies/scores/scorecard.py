@@ -23,7 +23,7 @@ from acidtest.core.document import (
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
 from acidtest.studies.cue_effects import USED
-from acidtest.studies.cue_profile import CONSTANT, PREMISES, Profile, claims, effects_chart, effects_table
+from acidtest.studies.cue_profile import CONSTANT, EFFECTS, PREMISES, Profile, claims, effects_chart, effects_table
 from acidtest.studies.expectations import BREAKS, expectation_verdict
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
 from acidtest.studies.scores.diagnosis import explanation
@@ -298,12 +298,14 @@ def _premise_notes(profile: Profile) -> Iterator[str]:
 
 def _profile_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
     """The table and chart of effects, and what may be claimed of each model."""
-    yield replace(effects_chart(), mark="effects")
-    yield effects_table({name: model.profile for name, model in models.items() if model.profile})
+    profiles = {name: model.profile for name, model in models.items() if model.profile}
+    for suite in dict.fromkeys(profile.suite for profile in profiles.values()):
+        table_id = EFFECTS if suite == "cues" else f"{EFFECTS} {suite}"
+        yield replace(effects_chart(table_id), mark="effects")
+        yield effects_table({name: one for name, one in profiles.items() if one.suite == suite}, table_id)
     for name, model in models.items():
         if profile := model.profile:
-            sentences = claims(profile.gold_effect, profile.cues, profile.interactions)
-            notes = tuple(Note(sentence) for sentence in sentences)
+            notes = tuple(Note(sentence) for sentence in claims(profile))
             if len(models) == 1:
                 yield from notes
             else:

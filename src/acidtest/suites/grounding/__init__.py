@@ -29,7 +29,7 @@ PLACE = "evidence_place"
 
 _COLUMNS: dict[str, Kind] = {
     "register": "factor",
-    "world": "factor",
+    "facts": "factor",
     "reason": "factor",
     PLACE: "factor",
     "document": "text",
@@ -42,7 +42,7 @@ _THIRDS = {0: "start", 1: "middle", 2: "end"}
 
 @cache
 def document_sentences() -> pl.DataFrame:
-    """The sentences of the starter documents, numbered from 1, with ``register`` and ``world``.
+    """The sentences of the starter documents, numbered from 1, with ``register`` and ``facts``.
 
     ``begin`` and ``end`` are the shares of the document's words before the sentence and up to its end.
     """
@@ -60,7 +60,7 @@ def starter_claims() -> Suite:
     """The claims of the starter corpus as hypotheses, each with its whole document as the premise."""
     from acidtest.io.wordlists import packaged_table
 
-    documents = document_sentences().group_by("document", "register", "world", maintain_order=True)
+    documents = document_sentences().group_by("document", "register", "facts", maintain_order=True)
     texts = documents.agg(premise=pl.col("sentence").str.join(" "))
     claims = packaged_table("grounding/claims.tsv").rename({"claim": "hypothesis"})
     number = pl.int_range(1, pl.len() + 1).over("document").cast(pl.String)

@@ -149,12 +149,12 @@ def cause(batch: ClaimBatch) -> Iterator[Result]:
     for fact in facts.values():
         if isinstance(fact, _Fact):
             by_document.setdefault(fact.claim.document.text, []).append(fact)
-    worlds = batch.frame["world"] if "world" in batch.frame.columns else None
+    kinds = batch.frame["facts"] if "facts" in batch.frame.columns else None
     for row, fact in facts.items():
         if isinstance(fact, str):
             yield row, fact
             continue
-        if worlds is not None and worlds[row] == "yes":
+        if kinds is not None and kinds[row] == "real":
             yield row, "causes may be known from the world"
             continue
         causes = [other for other in by_document[fact.claim.document.text] if _may_be_joined(fact, other)]

@@ -32,7 +32,7 @@ def claims(request: Request) -> Suite:
 
     Without --from, the claims of the starter corpus: ``register`` is the kind of document, ``reason`` why a claim is
     not supported, ``evidence`` the sentences that are needed to decide it, ``evidence_place`` the third of the document
-    (start, middle, end) in which the last of them lies, ``world`` whether the document is about the world and not
+    (start, middle, end) in which the last of them lies, ``facts`` whether what the document says is real or
     invented. ``document_words`` counts the words of the document, also for pairs of a file.
     """
     pairs = grounding_pairs(request, columns=_COLUMNS)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _COLUMNS: dict[str, Kind] = {"edit": "factor", "kind": "factor", "change": "text"}
 
-_OF_DOCUMENT = ("register", "world", "document", PLACE)
+_OF_DOCUMENT = ("register", "facts", "document", PLACE)
 """Columns of the starter corpus that are true of an edited pair as well."""
 
 

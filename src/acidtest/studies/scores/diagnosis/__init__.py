@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from acidtest.core.document import Finding
 from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.core.numbers import whole_percent
-from acidtest.studies.cue_effects import SUITE
-from acidtest.studies.cue_profile import CONSTANT, PREMISES, Profile
+from acidtest.studies.crossed_suites import CUE_SUITES
+from acidtest.studies.cue_profile import CONSTANT, PREMISES, Profile, ignores_premise
 from acidtest.studies.expectations import expectation_findings
 from acidtest.studies.scores.diagnosis import cues
 from acidtest.studies.scores.diagnosis import suites as of_suites
@@ -83,7 +83,7 @@ def _reason(
         return problems[0]
     if constant := _one_answer(suites, untouched):
         return constant
-    if profile and cues.ignores_premise(profile):
+    if profile and ignores_premise(profile):
         return cues.premise_finding(profile, untouched)
     if untouched and (untouched.near_chance or untouched.below_chance):
         return _no_skill(untouched, profile)
@@ -102,7 +102,7 @@ def _facts(
     if profile:
         yield from cues.cue_findings(profile, heuristics)
         yield from cues.gold_findings(profile, untouched, seen)
-        yield from cues.reverse_findings(seen)
+        yield from cues.reverse_findings(profile, seen)
         rest = {name: result for name, result in rest.items() if of_suites.suite_kind(name) not in _PROFILED}
     if profile and cues.heuristics_used(profile):
         rest = {name: result for name, result in rest.items() if name not in heuristics}
@@ -120,7 +120,7 @@ def _facts(
     yield from of_suites.collapse_findings(suites)
 
 
-_PROFILED = (SUITE, *PREMISES.names)
+_PROFILED = (*CUE_SUITES.names, *PREMISES.names)
 """The suites whose numbers are told by the profile."""
 
 

@@ -17,7 +17,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import numbered
-from acidtest.studies.cue_profile import CUE_SUITE
+from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.rows import Flags, ScoredRows, score_rows
 from acidtest.studies.verification.claims import GROUNDING
 
@@ -129,7 +129,7 @@ def untouched_pairs(run: Run) -> Untouched | None:
     controls = [score_rows(run, name) for name in names]
     if controls:
         return _join("untouched pairs", controls, [np.ones(part.height, dtype=np.bool_) for part in controls])
-    designs = [score_rows(run, name) for name in CUE_SUITE.names_in(run)]
+    designs = [score_rows(run, name) for name in crossed_suites()["cues"].names_in(run)]
     chosen = [part.column(pl.col("material") == "corpus").to_numpy() for part in designs]
     return _join("pairs of the corpus", designs, chosen) if any(flags.any() for flags in chosen) else None
 

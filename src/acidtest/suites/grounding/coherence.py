@@ -1,0 +1,216 @@
+"""How the sentences of a document hang together: which can be moved without a pronoun or "the gates" losing its sense.
+
+Sentences are not parsed. Words of ``data/grounding/links.tsv`` tie a sentence to the one before it, and so does a
+definite ("the driver") that no earlier sentence prepares; one that an earlier sentence does prepare must stay behind
+that sentence. All of it is strict: a sentence in doubt stays where it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import takewhile
+
+from acidtest.suites.grounding.documents import Document, content_stems, names_and_numbers
+
+_DEFINITE = re.compile(r"\b[Tt]he (?=([^\W_][\w’'-]*(?: [^\W_][\w’'-]*){0,5}))")
+_THAT = re.compile(r"\bthat\b")
+_BEFORE_THAT = re.compile(
+    r"\b(?:sa(?:y|ys|id|ying)|showe?[ds]?|shows|found|finds?|believe[ds]?|thinks?|thought|means?|meant|report(?:s|ed)?"
+    r"|warn(?:s|ed)?|agree[ds]?|added|adds|hopes?|hoped|fear(?:s|ed)?|know[ns]?|knew|argue[ds]?|claim(?:s|ed)?|so"
+    r"|suggest(?:s|ed)?|announced?|confirm(?:s|ed)?|decided?|ensures?|likely|clear|true|possible|sure|told \w+)$"
+)
+_COMPARATIVE = re.compile(
+    r"\b(?:more|less|fewer|higher|lower|larger|smaller|longer|shorter|better|worse|older|younger|faster|slower)\b"
+)
+_OTHER = re.compile(r"(?i)\b(?<!or )(?<!any )(?<!and )(?<!all )(?<!no )other\b")
+_DO_SO = re.compile(r"\b(?:do|does|did|done|doing) so\b")
+_LOCATIVE_THERE = re.compile(r"(?i)\bthere\b(?! (?:is|are|was|were|has|have|had|will|may|can|must|should)\b)")
+_PERSON = re.compile(r"\b(?:I|[Ww]e|[Uu]s|[Oo]ur|[Mm]y|[Mm]e|[Yy]ou|[Yy]our)\b")
+_NAME = re.compile(r"(?<=\S )[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*|^[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)+")
+_TURN = re.compile(r"^[A-Z][\w.’' -]{0,30}: ")
+_QUOTE = re.compile('["“”]')
+_WORD = re.compile(r"[A-Za-z][\w’'-]*")
+_COMPLETED = re.compile(r" (?:of|in|at|between|from) (?:which\b|(?:the )?[A-Z\d]|an? |any |each )")
+_APPOSITION = re.compile(r", [A-Z]")
+_UNIQUE = frozenset(("sun", "moon", "world", "internet", "sea", "sky", "equator", "earth", "universe"))
+_OPENING_QUOTES = "\"“'‘"
+_FIRST_WORDS = 60
+"""Characters that have the first two words."""
+_MOST_HEAD_WORDS = 4
+
+
+@dataclass(frozen=True)
+class Coherence:
+    """What must stay as it is when the sentences of a document are put in another order."""
+
+    follows: tuple[bool, ...]
+    """Whether a sentence must stand right behind the one before it."""
+    order: tuple[tuple[int, int], ...]
+    """Pairs of sentences of which the first must stay before the second."""
+    is_conversation: bool
+    """Whether speakers take turns, so that a sentence would change its speaker."""
+
+    def permits(self, numbers: Sequence[int]) -> bool:
+        """Whether the sentences may stand in this order; a new first sentence needs nothing before it."""
+        place = {number: position for position, number in enumerate(numbers)}
+        if any(self.follows[number] and place[number] != place.get(number - 1, -2) + 1 for number in numbers if number):
+            return False
+        # The first sentence may look back at a text that is not there: nothing may come before it then.
+        if self.follows[0] and numbers[0] != 0:
+            return False
+        return all(place[first] < place[second] for first, second in self.order)
+
+    @cached_property
+    def blocks(self) -> list[list[int]]:
+        """The sentences in runs that must stay together."""
+        runs = list[list[int]]()
+        for number, is_tied in enumerate(self.follows):
+            if is_tied and runs:
+                runs[-1].append(number)
+            else:
+                runs.append([number])
+        return runs
+
+
+def analyse_document(document: Document) -> Coherence:
+    """What holds the sentences of a document together."""
+    sentences = document.sentences
+    follows = [refers_back(sentence) for sentence in sentences]
+    quoted = False
+    for number, sentence in enumerate(sentences):
+        follows[number] |= quoted or (number > 0 and sentences[number - 1].rstrip().endswith(("?", ":", ",", ";")))
+        quoted ^= len(_QUOTE.findall(sentence)) % 2 == 1
+    if _QUOTE.search(document.text):
+        for number, sentence in enumerate(sentences[1:], 1):
+            follows[number] |= _PERSON.search(_unquoted(sentence)) is not None
+    order = [*_name_order(sentences)]
+    for number, sentence in enumerate(sentences):
+        anchored = number == 0 or not document.stems[0].isdisjoint(document.stems[number]) or _has_name(sentence)
+        for definite in open_definites(sentence):
+            prepared = [earlier for earlier in range(number) if definite.stems & document.stems[earlier]]
+            order += [(earlier, number) for earlier in prepared[-1:]]
+            later = range(number + 1, len(sentences))
+            order += [(number, other) for other in later if definite.stems & document.stems[other]]
+            anchored |= bool(prepared)
+            follows[number] |= definite.opens and number > 0 and not prepared
+            if number:
+                # What a document is about is said in its first sentence: "the director" may be that of its company.
+                order.append((0, number))
+        follows[number] |= not anchored
+    turns = sum(_TURN.match(sentence) is not None for sentence in sentences)
+    return Coherence(tuple(follows), tuple(order), turns > 1)
+
+
+def rearrange(document: Document, numbers: Sequence[int]) -> str:
+    """The text of a document with its sentences in another order; what stands between them stays in its place."""
+    ends = [start + len(sentence) for start, sentence in zip(document.starts, document.sentences, strict=True)]
+    between = [document.text[end:start] for end, start in zip(ends[:-1], document.starts[1:], strict=True)]
+    parts = [document.text[: document.starts[0]]]
+    for number, gap in zip(numbers, [*between, document.text[ends[-1] :]], strict=True):
+        parts += (document.sentences[number], gap)
+    return "".join(parts)
+
+
+def refers_back(sentence: str) -> bool:
+    """Whether a sentence has a word that may refer to, or continue, the sentence before it."""
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    if len(words) < 3 or not (sentence[0].isupper() or sentence[0].isdigit() or sentence[0] in f"{_OPENING_QUOTES}("):
+        return True
+    pronouns = _link_words("unless named")
+    if words[0] in _link_words("opening") or words[0] in pronouns:
+        return True
+    if words[0] in _link_words("opening quantity") and words[1] in _link_words("after quantity"):
+        return True
+    if not _link_words("anywhere").isdisjoint(words):
+        return True
+    if not pronouns.isdisjoint(words) and not _is_named_before(sentence, pronouns):
+        return True
+    if ("than" not in words and _COMPARATIVE.search(sentence)) or _LOCATIVE_THERE.search(sentence):
+        return True
+    if sentence[0] in _OPENING_QUOTES or _OTHER.search(sentence) or _DO_SO.search(sentence):
+        return True
+    return any(not _BEFORE_THAT.search(sentence[: match.start()].rstrip()) for match in _THAT.finditer(sentence))
+
+
+@dataclass(frozen=True)
+class Definite:
+    """A phrase such as "the director" that does not say by itself which one is meant."""
+
+    stems: frozenset[str]
+    opens: bool
+    """Whether the sentence begins with it, and no name follows in apposition."""
+
+
+def opens_with_link(sentence: str) -> bool:
+    """Whether one of the first two words of a sentence may refer to a text before it."""
+    words = [word.lower() for word in _WORD.findall(sentence[:_FIRST_WORDS])[:2]]
+    lists = ("anywhere", "unless named", "opening")
+    return not sentence[:1].isalnum() or any(word in _link_words(name) for word in words for name in lists)
+
+
+def open_definites(sentence: str) -> Iterator[Definite]:
+    """The phrases with "the" that do not say by themselves which one is meant: not "the mayor of Tarnby"."""
+    for match in _DEFINITE.finditer(sentence):
+        words = match[1].split(" ")
+        heads = list(takewhile(_is_content, words))[:_MOST_HEAD_WORDS]
+        if not heads or heads[0].lower() in _UNIQUE or any(word[0].isupper() for word in heads):
+            continue
+        rest = sentence[match.start(1) + len(" ".join(heads)) :]
+        if _COMPLETED.match(rest):
+            continue
+        opens = match.start() == 0 and not _APPOSITION.match(rest)
+        # The words after the noun are verbs: "the company rose" is not prepared by another that rose.
+        stems = frozenset(stem for word in heads[: 2 if opens else None] for stem in content_stems(word))
+        yield Definite(stems, opens)
+
+
+def _is_content(word: str) -> bool:
+    return word not in _link_words("reporting") and any(content_stems(word))
+
+
+def _has_name(sentence: str) -> bool:
+    return _NAME.search(sentence) is not None or any(True for word in names_and_numbers(sentence) if word[0].isupper())
+
+
+def _is_named_before(sentence: str, pronouns: frozenset[str]) -> bool:
+    """Whether a name stands before the first of these pronouns; a plural such as "Children" does before *their*."""
+    first = next(match for match in _WORD.finditer(sentence) if match[0].lower() in pronouns)
+    pronoun = first[0].lower()
+    if pronoun in _link_words("thing") and not _link_words("reporting").isdisjoint(_WORD.findall(sentence)):
+        return False
+    name = _NAME.search(sentence)
+    if name is not None and name.start() < first.start():
+        return True
+    opening = _WORD.findall(sentence)[0]
+    return pronoun.startswith("the") and opening.endswith("s") and any(content_stems(opening))
+
+
+def _name_order(sentences: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first sentence with a name of several words, before those that have its last word alone."""
+    names = [[match[0].removesuffix("'s").removesuffix("’s") for match in _NAME.finditer(text)] for text in sentences]
+    introduced = dict[str, int]()
+    for number, of_sentence in enumerate(names):
+        for name in of_sentence:
+            if " " in name:
+                introduced.setdefault(name.rsplit(" ", 1)[-1], number)
+    for number, (sentence, of_sentence) in enumerate(zip(sentences, names, strict=True)):
+        alone = {name for name in of_sentence if " " not in name} | {*_WORD.findall(sentence)[:1]}
+        for word in alone:
+            first = introduced.get(word.removesuffix("'s").removesuffix("’s"))
+            if first is not None and first != number:
+                yield (min(first, number), max(first, number))
+
+
+def _unquoted(sentence: str) -> str:
+    return re.sub('["“][^"“”]*["”]', "", sentence)
+
+
+@cache
+def _link_words(where: str) -> frozenset[str]:
+    from acidtest.io.wordlists import packaged_table
+
+    table = packaged_table("grounding/links.tsv")
+    return frozenset(table.filter((table["where"] == where) | (table["about"] == where))["word"])
