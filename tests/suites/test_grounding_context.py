@@ -128,6 +128,14 @@ def test_filler_is_not_put_before_a_sentence_that_refers_back(tmp_path: Path) ->
     assert set(frame["kind"]) == {"end"}
 
 
+def test_filler_stands_between_turns_of_a_conversation() -> None:
+    rows = api.generate("grounding/filler").frame.filter(register="chat", kind="middle").collect()
+    assert rows.height > 20
+    for premise, sentence in rows.select("premise", "change").iter_rows():
+        rest = premise.partition(f" {sentence} ")[2]
+        assert rest.split(" ")[0].endswith(":") or ": " in rest[:30], rest[:60]
+
+
 def test_filler_leaves_claims_about_the_text_alone(tmp_path: Path) -> None:
     rows = [
         {"document": FERRY, "claim": "The text is about ferries.", "label": "neutral"},

@@ -100,8 +100,12 @@ def analyse_document(document: Document) -> Coherence:
                 # What a document is about is said in its first sentence: "the director" may be that of its company.
                 order.append((0, number))
         follows[number] |= not anchored
-    turns = sum(_TURN.match(sentence) is not None for sentence in sentences)
-    return Coherence(tuple(follows), tuple(order), turns > 1)
+    return Coherence(tuple(follows), tuple(order), sum(map(begins_turn, sentences)) > 1)
+
+
+def begins_turn(sentence: str) -> bool:
+    """Whether a sentence begins with the name of its speaker, as in *Jocasta: I think so.*"""
+    return _TURN.match(sentence) is not None
 
 
 def rearrange(document: Document, numbers: Sequence[int]) -> str:

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-from acidtest.suites.grounding.coherence import Coherence, analyse_document, opens_with_link, rearrange, refers_back
+from acidtest.suites.grounding.coherence import (
+    Coherence,
+    analyse_document,
+    begins_turn,
+    opens_with_link,
+    rearrange,
+    refers_back,
+)
 from acidtest.suites.grounding.documents import Document, content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
 
@@ -183,6 +190,9 @@ def _gaps(document: Document) -> list[tuple[str, int]]:
     if not opens_with_link(sentences[0]):
         gaps.insert(0, ("start", 0))
     inner = [gap for gap in range(1, size) if size / 3 <= gap <= 2 * size / 3 or size == 2]
+    if sum(map(begins_turn, sentences)) > 1:
+        # A sentence within a turn would be said by its speaker.
+        inner = [gap for gap in inner if begins_turn(sentences[gap])]
     inner.sort(key=lambda gap: (abs(gap - size / 2), gap))
     free = next((gap for gap in inner if not _is_tied(sentences, gap)), None)
     if free is not None:
