@@ -99,11 +99,14 @@ def test_a_cause_is_invented_between_two_facts_that_are_not_neighbours(tmp_path:
     assert two in forms(second, first)
 
 
-def test_claims_of_a_document_are_joined_although_others_stand_between_them(tmp_path: Path) -> None:
+def test_claims_of_a_document_that_follow_each_other_are_never_parted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acidtest.suites.corpus._BATCH_ROWS", 1)
     first, second = ({"document": DOCUMENT, "claim": claim, "evidence": SENTENCES[number]} for claim, number in FACTS)
     other = {"document": "Ann left.", "claim": "Ann left the town.", "evidence": "Ann left."}
     path = tmp_path / "claims.jsonl"
-    rows = [{**row, "label": "entailment"} for row in (first, other, second)]
+    rows = [{**row, "label": "entailment"} for row in (other, first, second, other)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     suite = api.generate("grounding/cause", source=path)
     assert suite.frame.collect().height == 2
