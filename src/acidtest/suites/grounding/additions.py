@@ -134,8 +134,9 @@ def _add(text: str, detail: str, kind: str, predicate: Predicate | str) -> str:
 def cause(batch: ClaimBatch) -> Iterator[Result]:
     """Two supported claims of a document, each with an evidence sentence of its own, are joined by *because* or *so*.
 
-    The claims of a document must follow each other in the file. Only where the corpus marks its evidence, and where no sentence that speaks of a cause has words of both. ``kind``
-    is because (*A because B*), therefore (*B, and therefore A*) or fronted (*Because B, A*).
+    The claims of a document must follow each other in the file. Only where the corpus marks its evidence, and where no
+    sentence that speaks of a cause has words of both. ``kind`` is because (*A because B*), therefore (*B, and therefore
+    A*) or fronted (*Because B, A*).
     """
     claims, problems = split_by_problem(batch)
     for row, claim in list(claims.items()):
