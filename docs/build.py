@@ -104,7 +104,8 @@ how much more often a label that is not gold is answered with the cue than witho
 gold is how much more often a label is answered where it is gold. [The cue profile](../explanation/profile.md) says why.
 
 A cue is **used** where the lower end of its interval exceeds {used:.0f} points; the intervals of gold and the nine
-cues hold together (95 %). The label that a cue pushes toward is chosen on one half of the items and measured on the other."""
+cues hold together (95 %). The label that a cue pushes toward is chosen on one half of the items and
+measured on the other."""
 
 SEVERITY = """One rule of size and certainty serves all suites. *Sure* means within the 95 % interval and, where there
 is a test, p adjusted for its family below 0.05.

@@ -21,7 +21,9 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 CONFIG = ROOT / "zensical.toml"
 HIDDEN = re.compile(r"<!--.*?-->\n*", re.DOTALL)
-LOADS = re.compile(r"""<(?:script|img|iframe|source|link)\b[^>]*\b(?:src|href)=["']?(https?:)?//[^>]+>|url\(["']?https?://""")
+LOADS = re.compile(
+    r"""<(?:script|img|iframe|source|link)\b[^>]*\b(?:src|href)=["']?(https?:)?//[^>]+>|url\(["']?https?://"""
+)
 """What a browser fetches by itself; a link that a reader may click is none of it."""
 FOREIGN_WORKER = "https://unpkg.com/iframe-worker/shim"
 """What Zensical has a page from disk load, to search without a web worker."""
