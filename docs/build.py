@@ -14,6 +14,7 @@ from typing import Any, get_args, get_type_hints
 import acidtest
 from acidtest import api
 from acidtest.cli.app import command, command_entries, leaf_commands
+from acidtest.core.errors import NothingToMakeError
 from acidtest.core.model import MODELS
 from acidtest.core.registry import Option
 from acidtest.core.study import GROUPS, STUDIES
@@ -149,8 +150,11 @@ def page(title: str, *lines: str) -> str:
 
 
 def small_suite(name: str) -> Suite:
-    """A suite of few rows, from which examples are drawn."""
-    return api.generate(name, n=20, at_most=True)
+    """A suite of few rows, from which examples are drawn; the whole suite where few source pairs make none."""
+    try:
+        return api.generate(name, n=20, at_most=True)
+    except NothingToMakeError:
+        return api.generate(name)
 
 
 def draw_examples(suite: Suite, most: int = EXAMPLES) -> list[dict[str, Any]]:
