@@ -31,6 +31,48 @@ DATA = Path(acidtest.__file__).parent / "data"
 NOTE = "<!-- Written by docs/build.py (make docs). Change the code, not this page. -->"
 EXAMPLES = 10
 """Pairs that are shown of each suite."""
+MEANINGS = {
+    "schema": "version of the format",
+    "acidtest": "version of the program",
+    "signature": "everything that could change the numbers",
+    "model": "the model that was asked",
+    "model.spec": "as `--model` named it",
+    "model.fingerprint": "digest by which it is known again; null where it has none",
+    "model.resolution": "a two-way model is scored by two labels",
+    "model.probabilities": "whether it gives more than labels",
+    "suites": "results by name of the suite; `NAME#control` are untouched pairs",
+    "headline": "the one sentence to take away",
+    "untouched": "accuracy on untouched pairs, each pair once over all suites, and chance",
+    "diagnosis": "findings, gravest first",
+    "contamination": "whether the model has seen HANS; null where it was not asked for that",
+    "profile": "what moves the answers; null without suite `cues`",
+    "overall": "accuracy on the whole suite",
+    "metrics": "further numbers of the suite by name",
+    "by": "accuracy by factor and value, crossings too",
+    "vs_control": "changed against untouched pairs; null without a control",
+    "unanswered": "pairs without an answer, which count as wrong",
+    "truncated": "pairs that were cut to fit the model",
+    "collapse_differs": "verdicts that another `--collapse` would change; null where gold is one label",
+    "published": "numbers of papers for this suite",
+    "strata": "columns within which groups are resampled",
+    "notes": "what a reader should know",
+    "errors": "wrong answers by kind",
+    "corpus": "what the suite was made from",
+    "value": "null where it cannot be computed",
+    "low": "lower end of the 95 % interval",
+    "high": "upper end",
+    "n": "rows",
+    "groups": "independent groups of rows",
+    "method": "how the interval was computed",
+    "note": "why there is no value or interval, and other remarks",
+    "gold_effect": "how much the truth moves answers",
+    "premise_use": "how often an answer changes with a premise of other gold",
+    "stability": "how often answers stay, by what was done to the premise",
+    "code": "see the codes of findings",
+    "severity": "how grave it is",
+    "evidence": "the numbers behind it",
+}
+"""What keys of results.json mean, where the schema itself does not say."""
 LONGEST = 300
 """Characters that a text has in a table, at most."""
 
@@ -338,7 +380,8 @@ def layouts_page() -> str:
 def schema_rows(schema: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[list[str]]:
     """A row for every key of a JSON Schema: its path, type and description."""
     for key, value in schema.get("properties", {}).items():
-        yield [f"`{path}{key}`", schema_type(value), value.get("description", "")]
+        meaning = value.get("description") or MEANINGS.get(f"{path}{key}") or MEANINGS.get(key, "")
+        yield [f"`{path}{key}`", schema_type(value), meaning]
         inner = value.get("items", value)
         if depth < 2 and "properties" in inner:
             yield from schema_rows(inner, f"{path}{key}{'[]' if 'items' in value else ''}.", depth + 1)
