@@ -117,6 +117,11 @@ def test_unknown_commands_options_and_extras_are_found() -> None:
     assert unknown_words("pip install 'acidtest[hf,nothing]'") == ["nothing"]
 
 
+def test_the_files_of_write_suite_are_the_examples() -> None:
+    shown = {block.file: block.text for block in read_blocks(ROOT / "docs" / "how-to" / "write-suite.md") if block.file}
+    assert shown == {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "examples").glob("*.*")}
+
+
 def test_how_tos_are_short() -> None:
     """At most 400 words each, blocks left aside."""
     for page in PAGES[2:]:
