@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 CONFIG = ROOT / "zensical.toml"
 HIDDEN = re.compile(r"<!--.*?-->\n*", re.DOTALL)
+BLOCK = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 LOADS = re.compile(
     r"""<(?:script|img|iframe|source|link)\b[^>]*\b(?:src|href)=["']?(https?:)?//[^>]+>|url\(["']?https?://"""
 )
@@ -56,10 +57,10 @@ def page_title(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence after the heading, for a list of pages."""
-    body = HIDDEN.sub("", text).partition("\n# ")[2] or HIDDEN.sub("", text)
-    lines = body.split("\n\n")[1:2]
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`]", r"\1", " ".join(" ".join(lines).split()))
+    """The first sentence of prose on a page, for a list of pages."""
+    paragraphs = BLOCK.sub("", HIDDEN.sub("", text)).split("\n\n")
+    prose = next((part for part in paragraphs if part.strip() and part.strip()[0] not in "#|!-"), "")
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`]", r"\1", " ".join(prose.split()))
     return re.split(r"(?<=[.:?])\s", plain, maxsplit=1)[0].rstrip(":")
 
 
