@@ -24,6 +24,7 @@ from acidtest.render.explanations import FINDING_CODES, METHODS, SIGNATURE_PARTS
 from acidtest.studies.audit import findings as audit_findings
 from acidtest.studies.cue_effects import CUES, USED
 from acidtest.studies.cue_profile import CONDITIONS, SHORT
+from acidtest.studies.errors.samples import CATEGORIES, RULES
 from acidtest.workflows.batteries import STANDARD
 
 FOLDER = Path(__file__).parent / "reference"
@@ -141,7 +142,7 @@ AUDIT_CODES = {
     "K3": "no pair of a suite stands in it",
 }
 
-RULES = """A **cue** is something in a pair that a model may answer by without reading it. Suite `cues` crosses gold
+CUE_RULES = """A **cue** is something in a pair that a model may answer by without reading it. Suite `cues` crosses gold
 with nine of them, so that each is there as often with every gold and with every other cue. The **effect** of a cue is
 how much more often a label that is not gold is answered with the cue than without, all else held fixed; the effect of
 gold is how much more often a label is answered where it is gold. [The cue profile](../explanation/profile.md) says why.
@@ -161,6 +162,10 @@ is a test, p adjusted for its family below 0.05.
 
 Guessing is even among the labels: one third on a single gold label, two thirds where gold is non-entailment, one half
 for two-way models. On untouched pairs it is what dealing out the model's answers at random gives, if that is more."""
+
+
+ERRORS = """`acidtest errors` samples a run's errors and proposes a category of Naik et al. (2018), section 2; a person
+decides. World knowledge is never proposed, because it leaves no trace on the surface. What no rule fits is unknown."""
 
 
 def table(head: Iterable[str], rows: Table) -> list[str]:
@@ -338,7 +343,7 @@ def profile_page() -> str:
     """The cues, when each is there, and when it is used."""
     rows = [(f"`{cue}`", SHORT[cue], *CONDITIONS[cue]) for cue in CUES]
     head = ("cue", "name", "it is there if", "compared with pairs")
-    return page("Rules of the profile", RULES.format(used=100 * USED), "", *table(head, rows))
+    return page("Rules of the profile", CUE_RULES.format(used=100 * USED), "", *table(head, rows))
 
 
 def findings_page() -> str:
@@ -352,6 +357,9 @@ def findings_page() -> str:
     lines = ["A finding has a code, which is the same on the screen, on the page and in `results.json`.", ""]
     lines += ["## Of a run", "", *table(("code", "what it says"), codes), "## Severity", "", SEVERITY, ""]
     lines += ["## Of a training set", "", "Codes of `acidtest audit`.", "", *table(("code", "what it says"), audit)]
+    lines += ["## Categories of errors", "", ERRORS, "", *table(("category", "what it means"), CATEGORIES.items())]
+    proposals = ((str(number), rule.category, rule.when) for number, rule in enumerate(RULES, 1))
+    lines += ["The first rule that fits, in this order:", "", *table(("rule", "proposed", "when"), proposals)]
     lines += ["## Exit status", "", *table(("status", "meaning"), ((f"`{s}`", text) for s, text in STATUSES.items()))]
     return page("Findings and exit statuses", *lines)
 
