@@ -22,8 +22,7 @@ from acidtest.core.suite import Suite
 from acidtest.models import baseline
 from acidtest.render.explanations import FINDING_CODES, METHODS, SIGNATURE_PARTS
 from acidtest.studies.audit import findings as audit_findings
-from acidtest.studies.cue_effects import CUES, USED
-from acidtest.studies.cue_profile import CONDITIONS, SHORT
+from acidtest.studies.cue_effects import USED
 from acidtest.studies.errors.samples import CATEGORIES, RULES
 from acidtest.workflows.batteries import STANDARD
 
@@ -143,13 +142,14 @@ AUDIT_CODES = {
 }
 
 CUE_RULES = """A **cue** is something in a pair that a model may answer by without reading it. Suite `cues` crosses gold
-with nine of them, so that each is there as often with every gold and with every other cue. The **effect** of a cue is
-how much more often a label that is not gold is answered with the cue than without, all else held fixed; the effect of
-gold is how much more often a label is answered where it is gold. [The cue profile](../explanation/profile.md) says why.
+with nine of them, and `grounding/cues` with those of models that verify claims, so that each is there as often with
+every gold and with every other cue. The **effect** of a cue is how much more often a label that is not gold is answered
+with the cue than without, all else held fixed; the effect of gold is how much more often a label is answered where it
+is gold. [The cue profile](../explanation/profile.md) says why.
 
-A cue is **used** where the lower end of its interval exceeds {used:.0f} points; the intervals of gold and the nine
-cues hold together (95 %). The label that a cue pushes toward is chosen on one half of the items and
-measured on the other."""
+A cue is **used** where the lower end of its interval exceeds {used:.0f} points; the intervals of gold and of all cues
+hold together (95 %). The label that a cue pushes toward is chosen on one half of the items and measured on the
+other."""
 
 SEVERITY = """One rule of size and certainty serves all suites. *Sure* means within the 95 % interval and, where there
 is a test, p adjusted for its family below 0.05.
@@ -295,8 +295,8 @@ def models_page() -> str:
         options = {p.name: Option(p.name, p.default, get_args(get_type_hints(make).get(p.name))) for p in parameters}
         lines += [f"## `{kind}`", "", paragraph(make.__doc__), "", *option_table(options)]
         if kind == "baseline":
-            rules = ((name, paragraph(rule.__doc__)) for name, rule in sorted(baseline.BASELINES.items()))
-            lines += table(("spec", "rule"), ((f"`baseline:{name}`", text) for name, text in rules))
+            rules = sorted({**baseline.RULES, **baseline.SUPPORT}.items())
+            lines += table(("spec", "rule"), ((f"`baseline:{name}`", paragraph(rule.__doc__)) for name, rule in rules))
     return page("Models", *lines)
 
 
@@ -340,10 +340,15 @@ def settings_text(values: Mapping[str, Any]) -> str:
 
 
 def profile_page() -> str:
-    """The cues, when each is there, and when it is used."""
-    rows = [(f"`{cue}`", SHORT[cue], *CONDITIONS[cue]) for cue in CUES]
-    head = ("cue", "name", "it is there if", "compared with pairs")
-    return page("Rules of the profile", CUE_RULES.format(used=100 * USED), "", *table(head, rows))
+    """The cues of every suite that a profile is measured on, when each is there, and when it is used."""
+    with (DATA / "profile" / "cues.tsv").open(encoding="utf-8", newline="") as file:
+        cues = list(csv.DictReader(file, delimiter="\t"))
+    lines = [CUE_RULES.format(used=100 * USED), ""]
+    for suite in dict.fromkeys(cue["suite"] for cue in cues):
+        shown = [cue for cue in cues if cue["suite"] == suite]
+        rows = [(f"`{cue['cue']}`", cue["phrase"], cue["having"], cue["lacking"]) for cue in shown]
+        lines += [f"## Suite `{suite}`", "", *table(("cue", "name", "it is there if", "compared with pairs"), rows)]
+    return page("Rules of the profile", *lines)
 
 
 def findings_page() -> str:
