@@ -1,4 +1,4 @@
-# make demo: set up and do the main job. make test: set up, lint, types, tests.
+# make demo: set up and do the main job. make test: set up, lint, types, tests. make site: the documentation.
 # Needs Python 3.11 or newer with venv; everything else lands in .venv.
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 quick unit: export POLARS_MAX_THREADS := 1
 quick unit: export OMP_NUM_THREADS := 1
 
-.PHONY: demo test quick lint types unit resources bench docs wheel clean
+.PHONY: demo test quick lint types unit resources bench docs site wheel clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/acidtest run
@@ -37,13 +37,17 @@ unit: $(VENV)/.dev-ready resources
 resources: $(VENV)/.dev-ready
 	-ACIDTEST_DATA=build/resources $(BIN)/acidtest sources fetch wordnet
 
-# Every race, in sizes that take minutes in all; python benchmarks --full has the sizes of docs/benchmarks.md.
+# Every race, in sizes that take minutes in all; python benchmarks --full has the sizes of docs/results/speed.md.
 bench: $(VENV)/.bench-ready
 	-ACIDTEST_DATA=build/resources $(BIN)/acidtest sources fetch wordnet
 	$(BIN)/python benchmarks
 
 docs: $(VENV)/.dev-ready
 	$(BIN)/python docs/build.py
+
+# The documentation as a site that opens from disk: build/site/index.html.
+site: docs
+	$(BIN)/python docs/site.py
 
 wheel: $(VENV)/.dev-ready
 	$(BIN)/python -m build --wheel

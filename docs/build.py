@@ -1,20 +1,85 @@
-"""Writes the pages that come from the code: docs/suites.md and docs/commands.md. A test keeps them current."""
+"""Writes docs/reference from the code (make docs). Tests keep the pages current."""
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import inspect
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
+import acidtest
 from acidtest import api
-from acidtest.cli.app import command, leaf_commands
+from acidtest.cli.app import command, command_entries, leaf_commands
+from acidtest.core.errors import NothingToMakeError
+from acidtest.core.model import MODELS
+from acidtest.core.registry import Option
+from acidtest.core.study import GROUPS, STUDIES
 from acidtest.core.suite import Suite
+from acidtest.models import baseline
+from acidtest.render.explanations import FINDING_CODES, METHODS, SIGNATURE_PARTS
+from acidtest.studies.audit import findings as audit_findings
+from acidtest.studies.cue_effects import USED
+from acidtest.studies.errors.samples import CATEGORIES, RULES
+from acidtest.workflows.batteries import STANDARD
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "reference"
+DATA = Path(acidtest.__file__).parent / "data"
 NOTE = "<!-- Written by docs/build.py (make docs). Change the code, not this page. -->"
+EXAMPLES = 10
+"""Pairs that are shown of each suite."""
+MEANINGS = {
+    "schema": "version of the format",
+    "acidtest": "version of the program",
+    "signature": "everything that could change the numbers",
+    "model": "the model that was asked",
+    "model.spec": "as `--model` named it",
+    "model.fingerprint": "digest by which it is known again; null where it has none",
+    "model.resolution": "a two-way model is scored by two labels",
+    "model.probabilities": "whether it gives more than labels",
+    "suites": "results by name of the suite; `NAME#control` are untouched pairs",
+    "headline": "the one sentence to take away",
+    "untouched": "accuracy on untouched pairs, each pair once over all suites, and chance",
+    "diagnosis": "findings, gravest first",
+    "contamination": "whether the model has seen HANS; null where it was not asked for that",
+    "profile": "what moves the answers; null without suite `cues`",
+    "overall": "accuracy on the whole suite",
+    "metrics": "further numbers of the suite by name",
+    "by": "accuracy by factor and value, crossings too",
+    "vs_control": "changed against untouched pairs; null without a control",
+    "unanswered": "pairs without an answer, which count as wrong",
+    "truncated": "pairs that were cut to fit the model",
+    "collapse_differs": "verdicts that another `--collapse` would change; null where gold is one label",
+    "published": "numbers of papers for this suite",
+    "strata": "columns within which groups are resampled",
+    "notes": "what a reader should know",
+    "errors": "wrong answers by kind",
+    "corpus": "what the suite was made from",
+    "value": "null where it cannot be computed",
+    "low": "lower end of the 95 % interval",
+    "high": "upper end",
+    "n": "rows",
+    "groups": "independent groups of rows",
+    "method": "how the interval was computed",
+    "note": "why there is no value or interval, and other remarks",
+    "gold_effect": "how much the truth moves answers",
+    "premise_use": "how often an answer changes with a premise of other gold",
+    "stability": "how often answers stay, by what was done to the premise",
+    "code": "see the codes of findings",
+    "severity": "how grave it is",
+    "evidence": "the numbers behind it",
+}
+"""What keys of results.json mean, where the schema itself does not say."""
+LONGEST = 300
+"""Characters that a text has in a table, at most."""
+
+Table = Iterable[Iterable[str]]
 
 SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`) or in `acidtest.toml`: for all commands
-at the top, for one in its table.
+at the top, for one command in its table. A flag goes before a variable, a variable before the file.
 
 ```toml
 seed = 7
@@ -23,86 +88,406 @@ seed = 7
 limit = 500
 ```
 
-A flag goes before a variable, a variable before the file.
-
 `acidtest.toml` is read from the current folder, or from where `ACIDTEST_CONFIG` says. A file that merely lies in the
 current folder may not run code or send a key: `python:` and `endpoint:` models, suites that are Python files, and
 `address` are refused there. Say them on the command line or in a variable, or name the file:
-`ACIDTEST_CONFIG=acidtest.toml`.
+`ACIDTEST_CONFIG=acidtest.toml`."""
 
-Exit status: 0 good, 1 ran but a check failed (`acidtest check`, `acidtest words --train`), 2 a mistake of the user's,
-3 a mistake of acidtest's, 130 interrupted."""
+VARIABLES = {
+    "ACIDTEST_CONFIG": "the settings file, instead of `acidtest.toml` in the current folder",
+    "ACIDTEST_CACHE_FOLDER": "where answers of models are kept; default `~/.cache/acidtest`",
+    "ACIDTEST_DATA": "where `acidtest sources fetch` puts resources, and where they are looked for",
+    "ACIDTEST_WORDNET": "a folder with WordNet 3.0, for glosses",
+    "ACIDTEST_PLUGINS": "Python files with suites, models or studies of your own, separated as in `PATH`",
+    "NO_COLOR": "no colours on a terminal",
+    "COLUMNS": "the width of tables where output is not a terminal; default 100",
+}
+"""Variables that are no option of a command."""
+
+STATUSES = {
+    "0": "good",
+    "1": "ran, but a check failed (`check`, `gate`, `words --train`)",
+    "2": "a mistake of the user's: the message says what was expected and what to do",
+    "3": "a mistake of acidtest's: please report it",
+    "4": "undecided (`gate`)",
+    "130": "interrupted (Ctrl-C)",
+}
+
+AUDIT_CODES = {
+    "A0": "there are no pairs",
+    "A1": "no shortcut was found",
+    "A2": "too few pairs to test anything",
+    "P1": "the hypothesis alone tells labels",
+    "P2": "the premise alone tells labels",
+    "H1": "a heuristic of McCoy et al. (2019) is right nearly always",
+    "W1": "words of the hypothesis are tied to a label",
+    "W2": "two neighbouring words of the hypothesis are tied to a label",
+    "W3": "words of the premise are tied to a label",
+    "W4": "a word of the premise and one of the hypothesis are together tied to a label",
+    "L1": "the length of the hypothesis tells labels",
+    "L2": "the length of the premise tells labels",
+    "O1": "the share of common words tells labels",
+    "N1": "negation in the hypothesis tells labels",
+    "N2": "negation in the premise tells labels",
+    "B1": "labels are uneven",
+    "B2": "all pairs have one label",
+    "G1": "labels differ between genres",
+    "D1": "equal pairs have different labels",
+    "D2": "pairs are repeated",
+    "D3": "premises are repeated",
+    "D4": "pairs are nearly repeated",
+    "K1": "pairs of a suite stand in the training set",
+    "K2": "pairs of a suite nearly stand in it",
+    "K3": "no pair of a suite stands in it",
+}
+
+CUE_RULES = """A **cue** is something in a pair that a model may answer by without reading it. Suite `cues` crosses gold
+with nine of them, and `grounding/cues` with those of models that verify claims, so that each is there as often with
+every gold and with every other cue. The **effect** of a cue is how much more often a label that is not gold is answered
+with the cue than without, all else held fixed; the effect of gold is how much more often a label is answered where it
+is gold. [The cue profile](../explanation/profile.md) says why.
+
+A cue is **used** where the lower end of its interval exceeds {used:.0f} points; the intervals of gold and of all cues
+hold together (95 %). The label that a cue pushes toward is chosen on one half of the items and measured on the
+other."""
+
+SEVERITY = """One rule of size and certainty serves all suites. *Sure* means within the 95 % interval and, where there
+is a test, p adjusted for its family below 0.05.
+
+| size | at least 10 points are sure | more than 0 points are sure | not sure |
+|---|---|---|---|
+| 20 points or more | severe | warning | info |
+| 5 to 20 points | warning | warning | info |
+| less | info | info | info |
+
+Guessing is even among the labels: one third on a single gold label, two thirds where gold is non-entailment, one half
+for two-way models. On untouched pairs it is what dealing out the model's answers at random gives, if that is more."""
 
 
-LONGEST = 400
-"""Characters that a text has in a table, at most."""
+ERRORS = """`acidtest errors` samples a run's errors and proposes a category of Naik et al. (2018), section 2; a person
+decides. World knowledge is never proposed, because it leaves no trace on the surface. What no rule fits is unknown."""
 
 
-def _short(text: str) -> str:
-    """A text as a table cell; of a very long one, its beginning and its end."""
-    text = text.strip()
+def table(head: Iterable[str], rows: Table) -> list[str]:
+    """A Markdown table and an empty line."""
+    names = list(head)
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
+    return [*lines, *(f"| {' | '.join(map(cell, row))} |" for row in rows), ""]
+
+
+def cell(text: str) -> str:
+    """A text as the cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def short(text: str) -> str:
+    """A text of a pair; of a very long one, its beginning and its end."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2].rstrip()} … {text[-LONGEST // 2 :].lstrip()}"
 
 
+def paragraph(text: str | None) -> str:
+    """A docstring as Markdown: one line a paragraph, code in single backquotes."""
+    paragraphs = re.split(r"\n\s*\n", inspect.cleandoc(text or ""))
+    return "\n\n".join(" ".join(part.split()) for part in paragraphs).replace("``", "`")
+
+
+def page(title: str, *lines: str) -> str:
+    """A whole page."""
+    return "\n".join([NOTE, "", f"# {title}", "", *lines]).rstrip() + "\n"
+
+
 def small_suite(name: str) -> Suite:
-    """A suite of few rows, from which examples are shown."""
-    return api.generate(name, n=20, at_most=True)
+    """A suite of few rows, from which examples are drawn; the whole suite where few source pairs make none."""
+    try:
+        return api.generate(name, n=20, at_most=True)
+    except NothingToMakeError:
+        return api.generate(name)
 
 
-def suites_page(generate: Callable[[str], Suite] = small_suite) -> str:
-    """A section for each suite: what it is, its options, an example of each kind."""
-    lines = [NOTE, "", "# Suites", ""]
+def draw_examples(suite: Suite, most: int = EXAMPLES) -> list[dict[str, Any]]:
+    """A few rows, drawn by the seed 0, from as many strata as possible."""
+    card = suite.card
+    spread = list(card.strata[:1] or (card.crossings or (("label",),))[0])
+    rows = suite.frame.collect().to_dicts()
+    rows.sort(key=lambda row: hashlib.sha256(f"0 {row['id']}".encode()).digest())
+    seen: dict[tuple[Any, ...], int] = {}
+    turns = []
+    for row in rows:
+        stratum = tuple(row[name] for name in spread)
+        turns.append((seen.setdefault(stratum, 0), len(turns), row))
+        seen[stratum] += 1
+    chosen = [row for *_, row in sorted(turns, key=lambda turn: turn[:2])[:most]]
+    shown = dict.fromkeys((*spread, "premise", "hypothesis", "label"))
+    return [{name: row[name] for name in shown} for row in chosen]
+
+
+def family(name: str) -> str:
+    """The page of a suite: hans/novel stands on that of hans."""
+    return name.partition("/")[0]
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading."""
+    return re.sub(r"[^a-z0-9_ -]", "", heading.lower()).replace(" ", "-")
+
+
+def suite_pages(generate: Callable[[str], Suite] = small_suite) -> dict[str, str]:
+    """A page for each family of suites, and one that lists them all."""
+    pages: dict[str, list[str]] = {}
+    described: dict[tuple[str, ...], str] = {}
+    overview = []
     for name, generator in api.suites().items():
+        lines = pages.setdefault(family(name), [])
         lines += [f"## `{name}`", "", f"{generator.summary}.", ""]
-        lines += [" ".join(inspect.cleandoc(generator.make.__doc__ or "").split()), ""]
+        facts = [paragraph(generator.make.__doc__), "", *option_table(generator.options)]
+        # Suites of one generator differ in their words alone: what is true of all stands once.
+        first = described.setdefault((family(name), *facts), name)
         made_of = {"templates": "templates", "published": "the published file"}.get(generator.source)
         made_of = made_of or f"the {generator.source} of a corpus"
         lines += [f"{generator.rows:,} pairs from {made_of}. {generator.citation}", ""]
-        if generator.options:
-            lines += ["| option | values | default |", "|---|---|---|"]
-            for option in generator.options.values():
-                several = "names, separated by commas" if isinstance(option.default, tuple) else ""
-                values = ", ".join(option.choices) or several or type(option.default).__name__
-                lines.append(f"| `--{option.name.replace('_', '-')}` | {values} | {option.shown} |")
-            lines.append("")
-        lines += _examples(generate(name)) if generator.source != "published" else []
-    return "\n".join(lines).rstrip() + "\n"
+        lines += facts if first == name else [f"How it is made, and its options: as [`{first}`](#{slug(first)}).", ""]
+        if generator.source != "published":
+            examples = draw_examples(generate(name))
+            names = ["gold" if column == "label" else column for column in examples[0]]
+            lines += table(names, ([short(str(value)) for value in row.values()] for row in examples))
+        anchor = f"{family(name)}.md#{slug(name)}"
+        overview.append([f"[`{name}`]({anchor})", f"{generator.rows:,}", generator.source, generator.summary])
+    standard = ", ".join(f"`{name}`" for name in STANDARD)
+    intro = f"{len(overview)} suites. The standard battery, which `acidtest run` asks, is {standard}."
+    index = page("Suites", intro, "", *table(("suite", "pairs", "made from", "what it tests"), overview))
+    written = {f"suites/{name}.md": page(f"Suites: {name}", *lines) for name, lines in sorted(pages.items())}
+    return {"suites/index.md": index, **written}
 
 
-def _examples(suite: Suite) -> list[str]:
-    card = suite.card
-    told = card.strata[:1] or (card.crossings or (("label",),))[0]
-    rows = suite.frame.collect().group_by(told, maintain_order=True).first()
-    shown = dict.fromkeys((*told, "premise", "hypothesis", "label"))
-    names = ["gold" if name == "label" else name for name in shown]
-    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
-    lines += [f"| {' | '.join(_short(str(row[name])) for name in shown)} |" for row in rows.iter_rows(named=True)]
-    return [*lines, ""]
+def option_table(options: Mapping[str, Option]) -> list[str]:
+    """The options of a suite or a model; nothing where it has none."""
+    rows = []
+    for option in options.values():
+        several = "names, separated by commas" if isinstance(option.default, tuple) else ""
+        values = ", ".join(option.choices) or several or type(option.default).__name__
+        rows.append([f"`{option.flag}`", values, option.shown or "–"])
+    return table(("option", "values", "default"), rows) if rows else []
 
 
 def commands_page() -> str:
-    """Every command with its arguments, options and variables."""
-    lines = [NOTE, "", "# Commands", ""]
-    for name, sub in leaf_commands(command()).items():
-        lines += [
-            f"## `acidtest {name}`",
-            "",
-            " ".join((sub.help or "").split()),
-            "",
-            "| option | what it does |",
-            "|---|---|",
-        ]
-        for parameter in sub.params:
-            if parameter.name == "help":
+    """Every command with its arguments and options, in the groups of ``acidtest --help``."""
+    entries, lines = command_entries(), []
+    leaves = leaf_commands(command())
+    for group in GROUPS:
+        lines += [f"## {group.capitalize()}", ""]
+        for name, sub in leaves.items():
+            if entries[name.split()[0]].group != group:
                 continue
-            names = ", ".join(f"`{opt}`" for opt in parameter.opts)
-            lines.append(f"| {names} | {getattr(parameter, 'help', '') or ''} |")
-        lines.append("")
-    return "\n".join([*lines, SETTINGS]) + "\n"
+            lines += [f"### `acidtest {name}`", "", " ".join((sub.help or "").split()), ""]
+            shown = [parameter for parameter in sub.params if parameter.name != "help"]
+            rows = [(", ".join(f"`{opt}`" for opt in p.opts), getattr(p, "help", "") or "") for p in shown]
+            lines += table(("argument or option", "what it does"), rows)
+    intro = "Options of suites and models go onto the same line: [suites](suites/index.md), [models](models.md)."
+    return page("Commands", intro, "", *lines)
 
 
-PAGES = {"suites.md": suites_page, "commands.md": commands_page}
+def models_page() -> str:
+    """Every kind of model with its options, and the baselines."""
+    lines = ["`--model KIND:REST`, split at the first colon; several `--model` make several runs and one report.", ""]
+    for kind in MODELS:
+        make = MODELS[kind]
+        parameters = list(inspect.signature(make).parameters.values())[1:]
+        options = {p.name: Option(p.name, p.default, get_args(get_type_hints(make).get(p.name))) for p in parameters}
+        lines += [f"## `{kind}`", "", paragraph(make.__doc__), "", *option_table(options)]
+        if kind == "baseline":
+            rules = sorted({**baseline.RULES, **baseline.SUPPORT}.items())
+            lines += table(("spec", "rule"), ((f"`baseline:{name}`", paragraph(rule.__doc__)) for name, rule in rules))
+    return page("Models", *lines)
+
+
+def studies_page() -> str:
+    """Every study: what it shows, its parameters, and what its result holds."""
+    lines = ["A study computes a result from runs or data; its command prints it, with `--json` for programs.", ""]
+    for name in STUDIES:
+        study = STUDIES[name]
+        lines += [f"## `{name}`", "", paragraph(study.compute.__doc__), ""]
+        hints = get_type_hints(inspect.unwrap(study.compute), include_extras=True)
+        rows = []
+        for key, parameter in inspect.signature(study.compute).parameters.items():
+            if callable(parameter.default) and parameter.default is not parameter.empty:
+                continue
+            notes = [note for note in getattr(hints.get(key), "__metadata__", ()) if isinstance(note, str)]
+            default = "required" if parameter.default is parameter.empty else f"`{parameter.default!r}`"
+            rows.append((f"`{key}`", " ".join(notes), default))
+        lines += table(("parameter", "meaning", "default"), rows)
+        schema = DATA / "schemas" / f"{name}.json"
+        if schema.is_file():
+            loaded = json.loads(schema.read_text(encoding="utf-8"))
+            properties = loaded["$defs"][loaded["$ref"].rpartition("/")[2]]["properties"]
+            lines += ["Keys of the result: " + ", ".join(f"`{key}`" for key in properties) + ".", ""]
+    return page("Studies", *lines)
+
+
+def architectures_page() -> str:
+    """Every architecture that can be trained, with its options and the papers' presets, and the experiments."""
+    lines = ["`acidtest train NAME --preset PAPER` takes a paper's settings; what you give besides wins.", ""]
+    for name, architecture in api.architectures().items():
+        lines += [f"## `{name}`", "", f"{architecture.summary}. {architecture.citation}.", ""]
+        lines += option_table(api.architecture_options(name))
+        presets = ((f"`{preset}`", settings_text(values)) for preset, values in architecture.presets.items())
+        lines += table(("preset", "settings"), [("none", settings_text(architecture.defaults)), *presets])
+    return page("Architectures", *lines)
+
+
+def settings_text(values: Mapping[str, Any]) -> str:
+    """Settings as they would stand on a command line."""
+    return ", ".join(f"{key.replace('_', '-')} {value}" for key, value in values.items()) or "–"
+
+
+def profile_page() -> str:
+    """The cues of every suite that a profile is measured on, when each is there, and when it is used."""
+    with (DATA / "profile" / "cues.tsv").open(encoding="utf-8", newline="") as file:
+        cues = list(csv.DictReader(file, delimiter="\t"))
+    lines = [CUE_RULES.format(used=100 * USED), ""]
+    for suite in dict.fromkeys(cue["suite"] for cue in cues):
+        shown = [cue for cue in cues if cue["suite"] == suite]
+        rows = [(f"`{cue['cue']}`", cue["phrase"], cue["having"], cue["lacking"]) for cue in shown]
+        lines += [f"## Suite `{suite}`", "", *table(("cue", "name", "it is there if", "compared with pairs"), rows)]
+    return page("Rules of the profile", *lines)
+
+
+def findings_page() -> str:
+    """The codes of findings, of runs and of training sets, and exit statuses."""
+    source = inspect.getsource(audit_findings)
+    missing = set(re.findall(r'"([A-Z]\d)"', source)) ^ set(AUDIT_CODES)
+    if missing:
+        raise ValueError(f"docs/build.py: AUDIT_CODES and studies/audit/findings.py differ in {sorted(missing)}")
+    codes = [(f"`{code}`", text) for code, text in FINDING_CODES.items()]
+    audit = [(f"`{code}`", text) for code, text in AUDIT_CODES.items()]
+    lines = ["A finding has a code, which is the same on the screen, on the page and in `results.json`.", ""]
+    lines += ["## Of a run", "", *table(("code", "what it says"), codes), "## Severity", "", SEVERITY, ""]
+    lines += ["## Of a training set", "", "Codes of `acidtest audit`.", "", *table(("code", "what it says"), audit)]
+    lines += ["## Categories of errors", "", ERRORS, "", *table(("category", "what it means"), CATEGORIES.items())]
+    proposals = ((str(number), rule.category, rule.when) for number, rule in enumerate(RULES, 1))
+    lines += ["The first rule that fits, in this order:", "", *table(("rule", "proposed", "when"), proposals)]
+    lines += ["## Exit status", "", *table(("status", "meaning"), ((f"`{s}`", text) for s, text in STATUSES.items()))]
+    return page("Findings and exit statuses", *lines)
+
+
+def settings_page() -> str:
+    """The settings file, the variables, the parts of a signature."""
+    variables = table(("variable", "meaning"), ((f"`{name}`", text) for name, text in VARIABLES.items()))
+    signature = table(("part", "meaning"), ((f"`{name}:`", text) for name, text in SIGNATURE_PARTS.items()))
+    methods = table(("in the name of a method", "meaning"), METHODS.items())
+    lines = [SETTINGS, "", "## Variables", "", *variables, "## Parts of a signature", "", *signature]
+    return page("Settings, signatures, methods", *lines, "## Methods", "", *methods)
+
+
+def layouts_page() -> str:
+    """The layouts of NLI files that are recognised, as the package's table has them."""
+    with (DATA / "layouts.tsv").open(encoding="utf-8", newline="") as file:
+        layouts = list(csv.DictReader(file, delimiter="\t"))
+    rows = []
+    for layout in layouts:
+        columns = ", ".join(f"`{layout[role]}`" for role in ("premise", "hypothesis", "label") if layout[role])
+        rows.append((layout["name"], columns, layout["labels"] or "names", layout["why"] or layout["note"]))
+    intro = "Tried from top to bottom; columns in any order, in upper or lower case. [Files](files.md) says the rest."
+    return page("Layouts of NLI files", intro, "", *table(("layout", "columns", "labels", "note"), rows))
+
+
+def schema_rows(schema: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[list[str]]:
+    """A row for every key of a JSON Schema: its path, type and description."""
+    for key, value in schema.get("properties", {}).items():
+        meaning = value.get("description") or MEANINGS.get(f"{path}{key}") or MEANINGS.get(key, "")
+        yield [f"`{path}{key}`", schema_type(value), meaning]
+        inner = value.get("items", value)
+        if depth < 2 and "properties" in inner:
+            yield from schema_rows(inner, f"{path}{key}{'[]' if 'items' in value else ''}.", depth + 1)
+
+
+def schema_type(schema: Mapping[str, Any]) -> str:
+    """The type of a value, in a word or two."""
+    if "$ref" in schema:
+        return f"[{(name := schema['$ref'].rpartition('/')[2])}](#{name})"
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return " or ".join(map(str, schema["enum"]))
+    for key in ("oneOf", "anyOf"):
+        if key in schema:
+            return " or ".join(schema_type(part) for part in schema[key])
+    kinds = schema.get("type", "any")
+    text = kinds if isinstance(kinds, str) else " or ".join(kinds)
+    inner = schema.get("additionalProperties") or schema.get("items")
+    return f"{text} of {schema_type(inner)}" if isinstance(inner, dict) else text
+
+
+def results_page() -> str:
+    """Every key of results.json, from its JSON Schema."""
+    schema = json.loads((DATA / "results.schema.json").read_text(encoding="utf-8"))
+    head = ("key", "type", "meaning")
+    lines = ["`acidtest/data/results.schema.json` is the JSON Schema from which this page is made.", ""]
+    lines += table(head, schema_rows(schema))
+    for name, part in schema["$defs"].items():
+        rows = list(schema_rows(part))
+        lines += [f"## {name}", "", *(table(head, rows) if rows else [schema_type(part), ""])]
+    return page("Keys of results.json", *lines)
+
+
+def python_page() -> str:
+    """The public names, with signatures and docstrings."""
+    lines = ["The verbs of the command line, as functions; a mistake raises `AcidtestError` with the same text.", ""]
+    for name in acidtest.__all__:
+        if name.startswith("_"):
+            continue
+        thing = getattr(acidtest, name)
+        lines += [f"## `{name}`", ""]
+        if not inspect.isclass(thing):
+            lines += ["```python", *signature_lines(name, thing), "```", ""]
+        lines += [paragraph(thing.__doc__), ""]
+        if inspect.isclass(thing):
+            members = ((key, value) for key, value in vars(thing).items() if not key.startswith("_"))
+            rows = [(f"`{key}`", member_text(value)) for key, value in members if member_text(value)]
+            lines += table(("member", "meaning"), rows) if rows else []
+    return page("Python", *lines)
+
+
+def member_text(member: Any) -> str:
+    """The docstring of a method or property."""
+    function = getattr(member, "fget", None) or getattr(member, "__func__", None) or member
+    return paragraph(function.__doc__) if inspect.isfunction(function) else ""
+
+
+def signature_lines(name: str, function: Callable[..., Any]) -> list[str]:
+    """The signature of a function, a parameter a line."""
+    signature = inspect.signature(function)
+    lines, keywords = [f"{name}("], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not keywords:
+            lines.append("    *,")
+            keywords = True
+        lines.append(f"    {parameter},".replace("'", ""))
+    return [*lines, f") -> {inspect.formatannotation(signature.return_annotation)}".replace("'", "")]
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "commands.md": commands_page,
+    "models.md": models_page,
+    "studies.md": studies_page,
+    "architectures.md": architectures_page,
+    "profile.md": profile_page,
+    "findings.md": findings_page,
+    "settings.md": settings_page,
+    "layouts.md": layouts_page,
+    "results.md": results_page,
+    "python.md": python_page,
+}
+"""Pages that take no time to write; those of suites are made from the suites."""
+
+
+def write_pages() -> None:
+    """Write every page of the reference that comes from the code."""
+    texts = {name: write() for name, write in PAGES.items()} | suite_pages()
+    for name, text in texts.items():
+        path = FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
 
 if __name__ == "__main__":
-    for file, page in PAGES.items():
-        (FOLDER / file).write_text(page(), encoding="utf-8", newline="\n")
+    write_pages()

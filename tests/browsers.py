@@ -5,6 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -39,3 +43,17 @@ def find_faults(page: Any, rules: Sequence[str] = ()) -> list[str]:
         for fault in results.response["violations"]
         for node in fault["nodes"]
     ]
+
+
+@contextmanager
+def served_folder(folder: Path) -> Iterator[str]:
+    """The address of a plain server of files on this machine."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()

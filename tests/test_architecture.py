@@ -1,4 +1,4 @@
-"""Who may import whom, read from the source and compared with the table of docs/architecture.md."""
+"""Who may import whom, read from the source and compared with the table of docs/explanation/architecture.md."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_part_imports_only_what_the_table_allows(path: Path) -> None:
 
 
 def test_the_table_is_the_one_in_the_docs() -> None:
-    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (SOURCE.parents[1] / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     for part, allowed in ALLOWED.items():
         if part in PARTS or part == "cli":
             names = ", ".join(sorted(allowed)) or "nothing of ours"

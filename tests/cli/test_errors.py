@@ -15,7 +15,7 @@ from acidtest.core.errors import FileError
 from acidtest.core.serialise import to_json
 from acidtest.studies.errors.samples import CATEGORIES, RULES
 
-DOCS = Path(__file__).parents[2] / "docs" / "errors.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "findings.md"
 
 PAIRS = """premise,hypothesis,label,genre
 The shop is open.,The shop is closed.,contradiction,travel

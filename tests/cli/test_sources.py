@@ -1,4 +1,4 @@
-"""``acidtest sources`` as a user types it, and as docs/sources.md shows it."""
+"""``acidtest sources`` as a user types it, and as docs/explanation/english.md describes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acidtest.cli.app import main
 from acidtest.io import store
 from acidtest.text import senses
 
-PAGE = Path(__file__).parents[2] / "docs" / "sources.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "english.md"
 
 
 @pytest.fixture(autouse=True)

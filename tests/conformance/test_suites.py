@@ -84,7 +84,10 @@ def test_a_whole_suite_has_the_size_in_the_catalogue_and_no_stray_spaces(name: s
         assert stray.to_list() == []
 
 
-def test_the_page_of_suites_is_current() -> None:
+def test_the_pages_of_suites_are_current() -> None:
     docs = Path(__file__).parents[2] / "docs"
-    page = runpy.run_path(str(docs / "build.py"))["suites_page"](small)
-    assert (docs / "suites.md").read_text(encoding="utf-8") == page, "docs/suites.md is out of date; run: make docs"
+    pages = runpy.run_path(str(docs / "build.py"))["suite_pages"](small)
+    for name, page in pages.items():
+        written = (docs / "reference" / name).read_text(encoding="utf-8")
+        assert written == page, f"docs/reference/{name} is out of date; run: make docs"
+    assert {path.name for path in (docs / "reference" / "suites").iterdir()} == {Path(name).name for name in pages}

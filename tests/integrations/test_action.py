@@ -1,4 +1,4 @@
-"""action.yml and the snippets of docs/ci.md, run with bash as the runners of GitHub and GitLab do."""
+"""action.yml and the snippets of docs/how-to/ci.md, run with bash as the runners of GitHub and GitLab do."""
 
 from __future__ import annotations
 
@@ -188,14 +188,15 @@ def test_a_comment_is_written_once_and_updated_after(action: Action, tmp_path: P
 
 
 def snippets(kind: str) -> list[str]:
-    """The blocks of docs/ci.md of one kind, with a model and a limit that take no time."""
-    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    """The blocks of docs/how-to/ci.md of one kind, with a model and a limit that take no time."""
+    page = (ROOT / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
     quick = page.replace("hf:./model", "baseline:overlap").replace("3000", "300")
     return re.findall(rf"```{kind}\n(.*?)```", quick, flags=re.DOTALL)
 
 
 def test_the_commands_of_the_docs_and_those_for_gitlab_run(environment: dict[str, str]) -> None:
-    baseline, compare = snippets("sh")
+    # What is typed, and not what it prints.
+    baseline, compare = ("\n".join(re.findall(r"^\$ (.+)$", text, re.MULTILINE)) for text in snippets("console"))
     _, gitlab = map(yaml.safe_load, snippets("yaml"))
     job = gitlab["acidtest"]
     for script in (baseline, "\n".join(job["script"]), compare):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -146,8 +147,7 @@ def test_what_is_wrong_in_a_file_is_told_with_its_place(old: str, new: str, told
     assert str(caught.value).startswith("mine.toml: ")
 
 
-def page() -> str:
-    return (Path(__file__).parents[2] / "docs" / "endpoints.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_a_prompt_abstains_with_one_answer_at_most() -> None:
@@ -159,17 +159,15 @@ def test_a_prompt_abstains_with_one_answer_at_most() -> None:
 
 
 def test_the_file_shown_in_the_docs_can_be_read() -> None:
-    shown = page().partition("```toml\n")[2].partition("```")[0]
-    found = prompt(shown)
-    assert found.arrange((0, 1, 2)).messages("p", "h")[-1]["content"] == (
-        "Text: p\nFolgt daraus: h\n- ja: es folgt\n- vielleicht: es bleibt offen\n- nein: es ist ausgeschlossen"
+    page = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
+    shown = prompt(page.partition("## Prompts")[2].partition("```toml\n")[2].partition("```")[0])
+    assert shown.arrange((0, 1)).messages("p", "h")[-1]["content"] == (
+        "Text: p\nDoes this follow: h\n- yes: it follows\n- no: it does not"
     )
-    assert len(found.example) == 1
 
 
 def test_the_docs_name_every_packaged_prompt_and_every_option() -> None:
-    for name in packaged_prompts():
-        assert f"\n| `{name}` | " in page()
-    options = page().partition("## Options")[2].partition("## How")[0]
-    for name, option in model_options("endpoint:").items():
-        assert f"`{name}`" in options, option
+    page = (DOCS / "how-to" / "llm.md").read_text(encoding="utf-8")
+    assert [name for name in packaged_prompts() if not re.search(rf"`(--prompt )?{name}`", page)] == []
+    options = (DOCS / "reference" / "models.md").read_text(encoding="utf-8").partition("## `endpoint`")[2]
+    assert [name for name, option in model_options("endpoint:").items() if f"`{option.flag}`" not in options] == []

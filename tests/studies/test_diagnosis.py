@@ -312,5 +312,5 @@ def test_what_explains_all_answers_is_said_alone(code: str) -> None:
     ],
 )
 def test_severity_follows_size_and_certainty(size: Estimate, p: float, grade: str) -> None:
-    # The table of docs/report.md: 20 and 5 points, 10 of them sure; 3.1 points at p = 0.047 are no warning.
+    # The table of docs/reference/findings.md: 20 and 5 points, 10 of them sure; 3.1 points at p = 0.047 are no warning.
     assert severity(size, p=p) == grade

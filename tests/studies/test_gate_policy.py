@@ -91,13 +91,13 @@ def test_mistakes_name_the_file_and_where_they_are(tmp_path, text, message):
 
 
 def test_the_policy_of_the_page_is_one(tmp_path):
-    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
-    policy = read(tmp_path, page.partition("```toml\n")[2].partition("```")[0])
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+    policy = read(tmp_path, page.partition("## Policies")[2].partition("```toml\n")[2].partition("```")[0])
     assert policy.cues == (CueRule("overlap", 20, "required"),)
 
 
 def test_the_pairs_that_the_page_names_are_those_needed():
-    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "gate.md").read_text(encoding="utf-8")
     for discordance in (0, 2, 5, 10, 20):
         needed = [pairs_needed(discordance / 100, margin) for margin in (0.01, 0.02, 0.05)]
         assert f"| {discordance} % | {' | '.join(f'{count:,}' for count in needed)} |" in page

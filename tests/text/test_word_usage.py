@@ -328,7 +328,7 @@ def test_multinli_without_parses_is_counted_from_words(shared: Path) -> None:
 
 @cache
 def lingnli_snli_and_cad(shared: Path) -> Suite:
-    """The pairs of three data sets in one suite, as ``docs/vocabulary.md`` counts them."""
+    """The pairs of three data sets in one suite, as ``docs/results/suites.md`` counts them."""
     names = ("lingnli/train.jsonl.gz", "lingnli/val.jsonl.gz", "snli/snli_1.0_dev.jsonl.gz")
     names += ("snli/snli_1.0_test.jsonl.gz", "snli/snli_1.0_train_first1000.jsonl.gz")
     names += ("cad/train.tsv", "cad/dev.tsv", "cad/test.tsv")

@@ -395,8 +395,8 @@ def test_a_network_has_as_many_weights_as_was_published(name: str, preset: str, 
 
 
 def test_the_page_on_architectures_names_all_of_them_and_their_presets() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "zoo_architectures.md").read_text(encoding="utf-8")
-    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "architectures.md").read_text(encoding="utf-8")
+    sections = {part.partition("`\n")[0]: part for part in page.split("\n## `")[1:]}
     for name, kind in architectures().items():
-        missing = [preset for preset in kind.presets if f"`{preset}`" not in rows[name]]
+        missing = [preset for preset in kind.presets if f"| `{preset}` |" not in sections[name]]
         assert missing == [], name

@@ -1,4 +1,4 @@
-"""The web app for annotators and its HTTP server: a page, and the JSON routes it calls (docs/annotate.md).
+"""The web app for annotators and its HTTP server: a page, and the JSON routes it calls (docs/how-to/labels.md).
 
 Errors are ``{"error": …}``, with ``"question"`` if one answer is at fault. The server limits connections and
 the time of a request: uvicorn limits how long a connection may be idle between two requests, but not how long a request

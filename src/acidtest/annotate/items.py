@@ -3,7 +3,7 @@
 An item keeps all columns of its row, so that answers can be analysed by them later; people see only those that the
 questionnaire shows. The right answers to an attention check are known; files, stores and options call it a control.
 
-A plan is a TOML file. The ones that ship are in ``data/plans``; docs/annotate.md describes the keys.
+A plan is a TOML file. The ones that ship are in ``data/plans``; docs/reference/files.md describes the keys.
 """
 
 from __future__ import annotations

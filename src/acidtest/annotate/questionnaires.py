@@ -1,6 +1,6 @@
 """Questionnaires as data: what people are asked about an item, and the rules that turn their answers into a label.
 
-A questionnaire is a TOML file. The ones that ship are in ``data/questionnaires``; docs/agreement.md describes the
+A questionnaire is a TOML file. The ones that ship are in ``data/questionnaires``; docs/reference/files.md describes the
 format. An error names the file, the question or rule, and what to write instead.
 """
 

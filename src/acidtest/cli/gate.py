@@ -22,7 +22,7 @@ def gate(
     baseline: Annotated[Path, typer.Argument(help="The last release: a run folder or a baseline file.")],
     candidate: Annotated[Path, typer.Argument(help="What is to be released: a run folder or a baseline file.")],
     policy: Annotated[
-        Path | None, typer.Option("--policy", help="A policy in TOML. Default: see docs/gate.md.")
+        Path | None, typer.Option("--policy", help="A policy in TOML. Default: see docs/explanation/gate.md.")
     ] = None,
     margin: Annotated[
         float | None,

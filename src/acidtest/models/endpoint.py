@@ -129,7 +129,7 @@ class EndpointOptions:
 
 
 class EndpointModel:
-    """A language model asked over HTTP; see docs/endpoints.md."""
+    """A language model asked over HTTP; see docs/how-to/llm.md."""
 
     optional: tuple[str, ...] = ("question",)
     may_abstain = True

@@ -1,7 +1,7 @@
 """Prompts as data: how a language model is asked about a pair, and which words of its reply mean which label.
 
-A prompt is a TOML file. Those of the package are in ``data/prompts``; docs/endpoints.md describes the format. Errors
-name the file, the key, and what to write instead.
+A prompt is a TOML file. Those of the package are in ``data/prompts``; docs/reference/files.md describes the format.
+Errors name the file, the key, and what to write instead.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Krippendorff's Alpha-Reliability), or with distances between whole sets. Both ar
 within rows to that expected by chance; rows with fewer than two labels are left out.
 
 The standard error of Fleiss, Nee and Landis (1979) holds only where people agree by chance, so it gives no interval
-(Gwet 2021). Intervals here are those of ``jackknife``: the best of nine compared (docs/agreement.md).
+(Gwet 2021). Intervals here are those of ``jackknife``: the best of nine compared (docs/results/statistics.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tests and intervals from contributions of clusters of rows: trends, differences of cells, and shares of outcomes.
 
 Rows of one premise are answered alike, and so are rows about the same two words, which occur in many premises. To treat
-rows as independent, or to cluster by premise alone, would overstate the evidence (see docs/lexical-analysis.md).
+rows as independent, or to cluster by premise alone, would overstate the evidence (see docs/explanation/lexical.md).
 So variances of trends and cells are robust to both clusterings: the sum of the variances by each, minus that by their
 intersection (Cameron, Gelbach and Miller 2011), and never below either.
 
@@ -185,7 +185,7 @@ def share_test(first: Counted, second: Counted, *, groups: Codes, draws_seed: in
     """Test whether the two shares differ by flipping the signs of the contributions of groups (Hemerik et al. 2020).
 
     Contributions are computed with the pooled share of both sides. Swapping the sides of groups instead would
-    assume equally many errors on both, and reject too often where one has few (docs/statistics.md).
+    assume equally many errors on both, and reject too often where one has few (docs/explanation/statistics.md).
     """
     name, n = "paired permutation of contributions to shares", int(first.counted.sum() + second.counted.sum())
     if not (first.counted.any() and second.counted.any()):

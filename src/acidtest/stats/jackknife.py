@@ -1,7 +1,7 @@
 """Intervals of statistics that are functions of sums over rows, by leaving out one group of rows at a time.
 
 The variance is that of the jackknife over groups. The interval is a t interval on a scale on which the statistic is
-nearly normal, with fewer degrees of freedom the more unevenly groups contribute (measured in docs/agreement.md).
+nearly normal, with fewer degrees of freedom the more unevenly groups contribute (docs/results/statistics.md).
 """
 
 from __future__ import annotations
