@@ -70,3 +70,20 @@ def test_sentences_of_a_response_that_claim_nothing_are_not_asked(write) -> None
     sentences = rows.filter(level="sentence")["hypothesis"].to_list()
     assert sentences == ["The mill closed in 1931.", "It had 40 workers."]
     assert rows.filter(level="response")["hypothesis"].to_list() == [text]
+
+
+def test_a_response_of_one_sentence_is_left_out_and_the_card_says_so(write) -> None:
+    path = write({"response": "The mill closed in 1931. It had 40 workers."}, {"response": "The mill had 40 workers."})
+    card = api.generate("grounding/answers", source=path).card.to_json()
+    assert json.loads(json.dumps(card["left_out"])) == {"of one sentence": 1}
+
+
+def test_a_short_answer_is_not_split_from_its_question(write) -> None:
+    path = write(
+        {"question": "When did the mill close?", "response": "1931"},
+        {"question": "When did the mill close?", "response": "The mill closed in 1931. It had 40 workers."},
+    )
+    suite = api.generate("grounding/answers", source=path)
+    sentences = ["The mill closed in 1931.", "It had 40 workers."]
+    assert suite.frame.collect()["hypothesis"].to_list() == [" ".join(sentences), *sentences]
+    assert suite.card.left_out == {"of one sentence": 1}

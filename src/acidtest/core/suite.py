@@ -136,7 +136,9 @@ class Card:
 
     def to_json(self) -> dict[str, Any]:
         """The card as plain values: the content of a card file."""
-        return {name: value for name, value in asdict(self).items() if value or name != "sample_by"}
+        # Before Python 3.12, asdict counts the items of a Counter instead of copying it.
+        values = asdict(replace(self, left_out=dict(self.left_out)))
+        return {name: value for name, value in values.items() if value or name != "sample_by"}
 
 
 @dataclass(frozen=True)

@@ -154,12 +154,14 @@ class _Splitter:
 
     def split(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """A row for every response of several sentences, and one for each of them."""
+        from acidtest.text.questions import question_prefixes
         from acidtest.text.tokens import sentences
 
         parts = sentences(pairs["hypothesis"]).filter(_is_checked(pl.col("sentence"))).select("text", "sentence")
         counts = parts.group_by("text").agg(sentences=pl.len().cast(pl.Float64))
         numbered = pairs.with_row_index("text").join(counts, on="text", how="left", maintain_order="left")
-        several = numbered.filter(pl.col("sentences").fill_null(0) > 1)
+        # A short answer and its question are one claim.
+        several = numbered.filter((pl.col("sentences").fill_null(0) > 1) & (question_prefixes(pairs) == ""))
         if short := pairs.height - several.height:
             self.left_out["of one sentence"] += short
         parts = parts.with_columns(number=pl.int_range(1, pl.len() + 1).over("text").cast(pl.Float64))
