@@ -247,7 +247,7 @@ class OneWorker:
     """A cluster whose only worker answers neutral, and has loaded code that its fingerprint does not cover."""
 
     def map(self, parts: Iterator[pl.DataFrame], recipe: object) -> Iterator[PartResult]:
-        status = {"usage": {}, "probabilities": True, "fingerprint": None}
+        status = {"usage": {}, "probabilities": True, "resolution": "two-way", "fingerprint": None}
         for part in parts:
             answers = {"_entailment": 0.0, "_neutral": 1.0, "_contradiction": 0.0, "_truncated": False}
             yield PartResult(
@@ -261,4 +261,4 @@ def test_a_worker_that_loads_code_unseen_costs_the_model_its_fingerprint() -> No
     engine = RayEngine(ModelRecipe("python:their:predict"), OneWorker())  # type: ignore[arg-type]
     ((_, answered),) = engine([batch], Asker(model))
     assert answered.values.tolist() == [[0, 1, 0]]
-    assert model.fingerprint is None
+    assert (model.fingerprint, model.resolution) == (None, "two-way")

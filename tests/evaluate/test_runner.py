@@ -291,6 +291,32 @@ def test_a_model_that_answers_with_labels_is_known_to_from_what_was_kept(tmp_pat
     assert not again.probabilities
 
 
+class Verdicts(Counting):
+    """Calls a claim supported or not; from the second batch on it may answer with another label."""
+
+    later = "not supported"
+
+    def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:  # type: ignore[override]
+        self.calls += 1
+        return ["not supported" if self.calls == 1 else self.later] * len(premises)
+
+
+def test_a_model_of_two_labels_is_known_from_what_was_kept(tmp_path: Path) -> None:
+    answered(model(Verdicts()), [suite("a", range(1, 9))], tmp_path / "journal")
+    again = model(Verdicts())
+    assert again.resolution == "three-way"
+    answered(again, [suite("a", range(1, 9))], tmp_path / "journal")
+    assert again.resolution == "two-way"
+
+
+def test_answers_of_another_resolution_than_those_kept_are_refused(tmp_path: Path) -> None:
+    answered(model(Verdicts()), [suite("a", range(1, 9))], tmp_path / "journal")
+    changed = Verdicts()
+    changed.calls, changed.later = 1, "contradiction"
+    with pytest.raises(AcidtestError, match=r"gave three-way answers, but two-way ones in an earlier run; .* --fresh"):
+        answered(model(changed), [suite("a", range(1, 20))], tmp_path / "journal")
+
+
 def test_labels_that_were_asked_anew_with_probabilities_are_forgotten(tmp_path: Path) -> None:
     class Labels(Counting):
         def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:  # type: ignore[override]
@@ -373,7 +399,7 @@ NAN = float("nan")
         ([[0.2, 0.8, 0.0], [0.5, 0.1, 0.1]], "not probabilities adding up to 1 .* first 0.5, 0.1, 0.1 for row"),
         ([[2.0, -1.0, 0.0], [1.0, 0.0, 0.0]], r"\(logits need a softmax\) for 1 of 2 pairs, first 2, -1, 0"),
         ([[0.2, 0.8, 0.0]], r"gave an array of shape \(1, 3\) for 2 pairs; expected \(2, 3\)"),
-        ([[0.2, 0.8], [0.5, 0.5]], r"shape \(2, 2\)"),
+        ([[0.2, 0.3, 0.1, 0.4]] * 2, r"shape \(2, 4\)"),
     ],
 )
 def test_what_is_no_probability_is_refused_and_the_pair_named(rows: list[list[float]], message: str) -> None:

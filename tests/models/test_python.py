@@ -89,11 +89,91 @@ def test_a_function_gives_label_names_in_any_spelling(module: Path) -> None:
     assert model("labels").predict(["ab", "ab"], ["a", "x"]).tolist() == [[1, 0, 0], [0, 0, 1]]
 
 
-def test_a_function_with_two_labels_must_say_so(module: Path) -> None:
-    with pytest.raises(AcidtestError, match="set its attribute resolution = 'two-way'"):
-        model("two").predict(["a"], ["b"])
+def test_a_function_with_two_labels_is_two_way(module: Path) -> None:
+    two = model("two")
+    assert (two.predict(["a"], ["b"]).tolist(), two.resolution) == ([[0, 1, 0]], "two-way")
     assert model("declared").resolution == "two-way"
     assert model("declared").predict(["a"], ["b"]).tolist() == [[0, 1, 0]]
+
+
+def answer_with(*batches: object, **attributes: object) -> Model:
+    """A model whose calls give these answers, one after the other."""
+    waiting = iter(batches)
+    return complete_model(SimpleNamespace(predict=lambda premises, hypotheses: next(waiting), **attributes))
+
+
+@pytest.mark.parametrize(
+    "scores", [[0.75, 0.25], np.array([0.75, 0.25]), [[0.75], [0.25]], [[0.75, 0.25], [0.25, 0.75]]]
+)
+def test_one_score_a_pair_is_the_probability_of_support(scores: object) -> None:
+    verifier = answer_with(scores)
+    assert verifier.predict(["a", "b"], ["c", "d"]).tolist() == [[0.75, 0.25, 0], [0.25, 0.75, 0]]
+    assert (verifier.resolution, verifier.probabilities) == ("two-way", True)
+
+
+@pytest.mark.parametrize("verdicts", [["supported", "not supported"], [True, False], np.array([True, False])])
+def test_verdicts_on_support_are_two_way_labels(verdicts: object) -> None:
+    verifier = answer_with(verdicts)
+    assert verifier.predict(["a", "b"], ["c", "d"]).tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert (verifier.resolution, verifier.probabilities) == ("two-way", False)
+
+
+def test_how_scores_are_read_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(NOTE)
+    verifier = answer_with([0.75], [0.5])
+    verifier.predict(["a"], ["c"])
+    verifier.predict(["b"], ["d"])
+    assert [record.getMessage() for record in caplog.records] == [
+        "SimpleNamespace gives one score for each pair, read as the probability that the premise supports it"
+    ]
+
+
+def test_a_verifier_that_abstains_gives_nan() -> None:
+    verifier = answer_with([0.75, np.nan], may_abstain=True)
+    rows = verifier.predict(["a", "b"], ["c", "d"])
+    assert (rows[0].tolist(), np.isnan(rows[1]).tolist()) == ([0.75, 0.25, 0], [True, True, True])
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([0.5, 3.25], r"gave the score 3.25 for a pair; .* between 0 and 1 \(a logit needs a sigmoid\)"),
+        ([-0.5, 0.5], "gave the score -0.5 for a pair"),
+        ([1, 0], "gave whole numbers, first 1; expected a support score between 0.0 and 1.0"),
+    ],
+)
+def test_a_score_that_is_no_probability_is_refused(scores: object, message: str) -> None:
+    with pytest.raises(AcidtestError, match=message):
+        answer_with(scores).predict(["a", "b"], ["c", "d"])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ([0.5], [[0.5, 0.25, 0.25]], r"three numbers for each pair \(three-way\), but two-way answers before"),
+        ([[0.5, 0.25, 0.25]], [0.5], r"one score for each pair, .* \(two-way\), but three-way answers before"),
+        (["neutral"], ["not supported"], r"the label 'not supported' \(two-way\), but three-way answers before"),
+        (["not supported"], ["contradiction"], r"the label 'contradiction' \(three-way\), but two-way answers before"),
+    ],
+)
+def test_later_answers_must_have_the_resolution_of_the_first(first: object, second: object, message: str) -> None:
+    changing = answer_with(first, second)
+    changing.predict(["a"], ["b"])
+    with pytest.raises(AcidtestError, match=message):
+        changing.predict(["a"], ["b"])
+
+
+def test_a_supported_claim_alone_does_not_decide_the_resolution() -> None:
+    labelling = answer_with(["supported"], ["contradiction"])
+    labelling.predict(["a"], ["b"])
+    assert labelling.predict(["a"], ["b"]).tolist() == [[0, 0, 1]]
+
+
+def test_a_model_that_says_three_way_gives_no_single_score() -> None:
+    stated = answer_with([0.5], resolution="three-way")
+    frame = pl.DataFrame({"premise": ["p"], "hypothesis": ["h"], "_id": ["1"]})
+    with pytest.raises(AcidtestError, match=r"shape \(1,\) for 1 pairs; .* return \[\[0.7, 0.2, 0.1\] for premise in"):
+        Asker(stated).ask(Batch(0, frame, np.zeros(1, np.uint64)))
 
 
 def test_a_two_way_function_may_give_two_probabilities(module: Path) -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.labels import Probabilities as Probabilities
-from acidtest.core.logs import log
+from acidtest.core.logs import log, note
 from acidtest.core.registry import Option, Registry, parse_options, read_options
 
 if TYPE_CHECKING:
@@ -110,8 +110,9 @@ class HasOptionalColumns(Protocol):
 class CompletedModel:
     """A user's function, or object with ``predict``, with default values for the attributes that it lacks.
 
-    It may answer with three probabilities a pair, with label names, or, when ``resolution`` is two-way, with two
-    probabilities (entailment, non-entailment).
+    It may answer with three probabilities a pair, with label names, with two probabilities (entailment,
+    non-entailment), or with one: the support score of a verifier of claims. Where it has no ``resolution``, the first
+    answers decide which it is, and later ones must agree.
     """
 
     def __init__(self, inner: object, name: str, fingerprint: str | None = None) -> None:
@@ -125,7 +126,10 @@ class CompletedModel:
         self.fingerprint = _fingerprint_text(self.name, getattr(inner, "fingerprint", fingerprint))
         self.columns: tuple[str, ...] = tuple(getattr(inner, "columns", ("premise", "hypothesis")))
         self.optional: tuple[str, ...] = tuple(getattr(inner, "optional", ()))
-        self.resolution: Resolution = getattr(inner, "resolution", "three-way")
+        self._stated: Resolution | None = getattr(inner, "resolution", None)
+        self._first: Resolution | None = None
+        """The resolution of the first answers, where the model does not state it."""
+        self.resolution: Resolution = self._stated or "three-way"
         self.probabilities = bool(getattr(inner, "probabilities", True))
         self.may_abstain = bool(getattr(inner, "may_abstain", False))
         self.batch_size = int(getattr(inner, "batch_size", BATCH_SIZE))
@@ -150,8 +154,16 @@ class CompletedModel:
             self.probabilities = False
             return one_hot([self._label(value) for value in values])
         table = number_table(self.name, values)
-        if self.resolution == "two-way" and table.ndim == 2 and table.shape[1] == 2:
-            return np.pad(table, ((0, 0), (0, 1)))
+        count = len(columns[0])
+        if count and self._stated != "three-way":
+            if table.shape in ((count,), (count, 1)):
+                self._settle("two-way", "one score for each pair, read as the probability that the premise supports it")
+                return self._read_scores(np.asarray(values).reshape(count))
+            if table.shape == (count, 2):
+                self._settle("two-way", "two numbers for each pair, read as entailment and non-entailment")
+                return _pad_two_way(table)
+        if count and table.shape == (count, 3):
+            self._settle("three-way", "three numbers for each pair")
         return table
 
     def check(self, suites: Sequence[Suite]) -> None:
@@ -159,16 +171,52 @@ class CompletedModel:
         if isinstance(self._inner, ChecksSuites):
             self._inner.check(suites)
 
+    def _settle(self, resolution: Resolution, form: str) -> None:
+        """Let the first answers decide the resolution of a model that does not state it, and refuse others later."""
+        if self._stated:
+            return
+        if self._first is None:
+            self._first = self.resolution = resolution
+            if "read as" in form:
+                note("%s gives %s", self.name, form)
+        elif self._first != resolution:
+            raise AcidtestError(
+                f"{self.name} gave {form} ({resolution}), but {self._first} answers before; "
+                f"let it answer all pairs in the same way"
+            )
+
+    def _read_scores(self, scores: npt.NDArray[Any]) -> Probabilities:
+        """Support scores as two-way rows; whole numbers are refused, since they may be numbers of classes."""
+        if scores.dtype.kind in "iu":
+            raise AcidtestError(
+                f"{self.name} gave whole numbers, first {scores[0]}; expected a support score between 0.0 and 1.0 "
+                f"for each pair, such as return [0.9 for claim in claims], or label names"
+            )
+        if scores.dtype.kind == "b":
+            self.probabilities = False
+        support = np.asarray(scores, dtype=np.float32)
+        outside = (support < 0) | (support > 1)
+        if outside.any():
+            raise AcidtestError(
+                f"{self.name} gave the score {support[outside][0]:g} for a pair; one score for each pair is the "
+                f"probability of support, between 0 and 1 (a logit needs a sigmoid)"
+            )
+        return _pad_two_way(np.column_stack([support, 1 - support]))
+
     def _label(self, value: object) -> str:
         name = gold_name(value) if isinstance(value, str) else None
-        if name == "non-entailment" and self.resolution != "two-way":
-            raise AcidtestError(
-                f"{self.name} answered {value!r}; a model with two labels must say so: "
-                f"set its attribute resolution = 'two-way'"
-            )
         if name not in (*LABELS, "non-entailment"):
             raise AcidtestError(f"{self.name} answered {value!r}, which is not {', '.join(LABELS)}")
+        if name == "non-entailment" and self._stated == "three-way":
+            raise AcidtestError(f"{self.name} answered {value!r}, but its attribute resolution is 'three-way'")
+        if name != "entailment":
+            self._settle("two-way" if name == "non-entailment" else "three-way", f"the label {value!r}")
         return name
+
+
+def _pad_two_way(table: Probabilities) -> Probabilities:
+    """Rows of two probabilities as rows of three; one of NaN, which abstains, stays so."""
+    return np.column_stack([table, np.where(np.isnan(table).all(axis=1), np.float32(np.nan), np.float32(0))])
 
 
 def number_table(name: str, values: object) -> Probabilities:
@@ -180,8 +228,8 @@ def number_table(name: str, values: object) -> Probabilities:
         return np.asarray(table, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise AcidtestError(
-            f"{name} gave rows that are no table of numbers ({error}); expected three probabilities "
-            f"or one label name for each pair"
+            f"{name} gave rows that are no table of numbers ({error}); expected three probabilities, "
+            f"one support score or one label name for each pair"
         ) from error
 
 

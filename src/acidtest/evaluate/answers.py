@@ -29,7 +29,7 @@ from acidtest.core.errors import FileError
 from acidtest.core.files import open_to_write, refuse_link
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, gold_masks, verdicts
 from acidtest.core.logs import log
-from acidtest.core.model import HasOptionalColumns, Model, Prepares, Probabilities
+from acidtest.core.model import HasOptionalColumns, Model, Prepares, Probabilities, Resolution
 from acidtest.core.run import ModelFacts
 from acidtest.core.suite import Suite, compact_frame, require_columns, visit_batches
 from acidtest.io.rows import Rows, Spool
@@ -44,9 +44,9 @@ SCHEMA = 2
 ENDING = ".answers"
 
 RECORD = np.dtype([("key", "<u8"), ("check", "<u8"), ("values", "<f4", (3,)), ("flags", "u1")])
-"""One answer: two digests of the input, the probabilities, and the flags ``TRUNCATED`` and ``HARD``."""
+"""One answer: two digests of the input, the probabilities, and the flags ``TRUNCATED``, ``HARD`` and ``TWO_WAY``."""
 
-TRUNCATED, HARD = 1, 2
+TRUNCATED, HARD, TWO_WAY = 1, 2, 4
 """Flags: the pair was truncated; the model answers with labels, not with probabilities."""
 
 Records = npt.NDArray[np.void]
@@ -168,11 +168,11 @@ def _regroup(parts: Iterable[pl.DataFrame], size: int) -> Iterator[pl.DataFrame]
         yield rest
 
 
-def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags, *, hard: bool) -> Records:
+def records(keys: U64, checks: U64, values: Probabilities, flags: npt.NDArray[np.uint8]) -> Records:
     """Answers as an array of ``RECORD``, as the files hold them."""
     made = np.empty(len(keys), dtype=RECORD)
     made["key"], made["check"], made["values"] = keys, checks, values
-    made["flags"] = truncated * TRUNCATED + hard * HARD
+    made["flags"] = flags
     return made
 
 
@@ -319,6 +319,13 @@ class AnswerTable:
     def hard(self) -> bool:
         """Whether an earlier process got labels instead of probabilities, which some models reveal only when asked."""
         return bool((self._flags & HARD).any())
+
+    @property
+    def resolution(self) -> Resolution | None:
+        """The resolution of the answers that an earlier process got; None where it got none but entailment."""
+        if (self._flags & TWO_WAY).any():
+            return "two-way"
+        return "three-way" if (self._known & (self._values[:, 0] < 1)).any() else None
 
     @property
     def answered(self) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.draws import U64
@@ -21,7 +22,10 @@ from acidtest.core.logs import note
 from acidtest.core.model import CountsUsage, Model, Prepares, exit_error, number_table
 from acidtest.evaluate.answers import (
     CHECK,
+    HARD,
     ID,
+    TRUNCATED,
+    TWO_WAY,
     AnswerFile,
     AnswerTable,
     Batch,
@@ -96,7 +100,9 @@ class Asker:
         if values.shape != (height, 3):
             raise AcidtestError(
                 f"model {self.model.name!r} gave an array of shape {values.shape} for {height} pairs; "
-                f"expected ({height}, 3): the probabilities of entailment, neutral, contradiction; or label names"
+                f"expected ({height}, 3), the probabilities of entailment, neutral, contradiction, such as "
+                f"return [[0.7, 0.2, 0.1] for premise in premises]; or for each pair one support score "
+                f"(return [0.7 for premise in premises]) or label name"
             )
         abstained = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_) & self.model.may_abstain
         self._require_none(batch, values, np.isnan(values).any(axis=1) & ~abstained, "NaN")
@@ -181,6 +187,10 @@ def collect_answers(
     for kept in memory.earlier() if memory else ():
         table.recall(kept)
     model.probabilities &= not table.hard
+    earlier = table.resolution
+    if earlier == "two-way":
+        model.resolution = "two-way"
+    resolution = model.resolution
     before, total = table.answered, len(plan.keys)
     if before:
         rest = "; the others are asked" if before < total else ""
@@ -188,11 +198,16 @@ def collect_answers(
     start = time.perf_counter()
     with memory.file() if memory and before < total else nullcontext() as file:
         for batch, answered in (engine or ask_here)(_open_batches(model, plan, table), Asker(model)):
+            if earlier and model.resolution != resolution:
+                raise AcidtestError(
+                    f"{model.name} gave {model.resolution} answers, but {earlier} ones in an earlier run; "
+                    f"let it answer all pairs in the same way, or ask anew with --fresh"
+                )
             # A model without a fingerprint any more may have changed during the run: its answers are not kept.
             if file and model.fingerprint is not None:
                 began = time.perf_counter()
-                hard = not model.probabilities
-                file.append(records(batch.keys, _checks(plan, batch), answered.values, answered.truncated, hard=hard))
+                flags = _answer_flags(model, answered.truncated)
+                file.append(records(batch.keys, _checks(plan, batch), answered.values, flags))
                 spent.disk += time.perf_counter() - began
             table.put(batch.keys, answered.values, answered.truncated)
             spent.asked += len(batch.keys)
@@ -200,6 +215,12 @@ def collect_answers(
                 progress(table.answered, total)
     spent.seconds += time.perf_counter() - start
     return table
+
+
+def _answer_flags(model: Model, truncated: Flags) -> npt.NDArray[np.uint8]:
+    """The flags of a model's answers as files keep them; ``truncated`` marks the inputs that were cut."""
+    shared = HARD * (not model.probabilities) + TWO_WAY * (model.resolution == "two-way")
+    return np.asarray(truncated * TRUNCATED + shared, dtype=np.uint8)
 
 
 def ask_here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, BatchAnswers]]:

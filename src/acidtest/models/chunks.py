@@ -59,9 +59,13 @@ def split_premises(model: Model, aggregation: str = "max-entail", *, words: int 
     if missing or parses:
         reason = f"does not read {', '.join(sorted(missing))}" if missing else f"asks for {', '.join(parses)}, too"
         raise AcidtestError(f"model {model.name!r} {reason}: its premises cannot be split into chunks")
+    _check_aggregation(model, aggregation)
+    return (PreparingChunkedModel if isinstance(model, Prepares) else ChunkedModel)(model, aggregation, words)
+
+
+def _check_aggregation(model: Model, aggregation: str) -> None:
     if aggregation == "any-contradict" and model.resolution == "two-way":
         raise AcidtestError(f"model {model.name!r} has no contradiction for any-contradict to look for; use max-entail")
-    return (PreparingChunkedModel if isinstance(model, Prepares) else ChunkedModel)(model, aggregation, words)
 
 
 def max_entail(rows: Probabilities) -> Probabilities:
@@ -126,7 +130,7 @@ class ChunkedModel:
 
     def __init__(self, model: Model, aggregation: str, words: int | None = None) -> None:
         self._model = model
-        self._aggregate = AGGREGATIONS[aggregation]
+        self._aggregation, self._aggregate = aggregation, AGGREGATIONS[aggregation]
         self._counter = model if words is None and isinstance(model, CountsTokens) and model.limit else None
         self._limit = (self._counter.limit if self._counter else None) or 0
         self._words = words or WORDS
@@ -200,8 +204,12 @@ class ChunkedModel:
         return [len(text.split()) for text in texts]
 
     def _combine(self, answers: Sequence[Probabilities], bounds: Ints) -> Probabilities:
-        # Only a call shows whether a function returns label names; the call may also remove its fingerprint.
+        # Only a call shows whether a function returns label names, and two or three of them; the call may also remove
+        # its fingerprint.
         self.probabilities = self._model.probabilities
+        if self._model.resolution == "two-way":
+            self.resolution = "two-way"
+        _check_aggregation(self._model, self._aggregation)
         self.fingerprint = self._model.fingerprint and self.fingerprint
         values = np.concatenate([np.empty((0, 3), np.float32), *answers])
         result = np.empty((len(bounds) - 1, 3), dtype=np.float32)

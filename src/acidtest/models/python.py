@@ -1,5 +1,7 @@
 """``python:pkg.mod:name``: a function of the user's, or an object with ``predict``.
 
+It gives for each pair three probabilities, a label name, or one score: the probability that the document supports the
+claim (see ``CompletedModel``).
 Such a model's fingerprint is a hash of its code: the files of all the user's modules that it may import.
 """
 
@@ -83,7 +85,10 @@ class PythonModel(CompletedModel):
 
 @MODELS.add("python")
 def python(rest: str) -> Model:
-    """The function or object at ``pkg.mod:name``; the current folder is searched first."""
+    """The function or object at ``pkg.mod:name``; the current folder is searched first.
+
+    For each pair it returns three probabilities, a label name, or one support score between 0 and 1.
+    """
     module_name, _, attribute = rest.partition(":")
     if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", module_name) or not attribute:
         raise AcidtestError(

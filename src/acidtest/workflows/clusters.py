@@ -91,12 +91,13 @@ class ModelWorker:
         return part.with_columns(**columns, **{_TRUNCATED: answered.truncated})
 
     def status(self) -> Mapping[str, Any]:
-        """Usage so far, and what some models reveal only when asked: whether they give probabilities, and their
-        fingerprint.
+        """Usage so far, and what some models reveal only when asked: whether they give probabilities, of which
+        resolution, and their fingerprint.
         """
         model = self._asker.model
         usage = dict(model.usage()) if isinstance(model, CountsUsage) else {}
-        return {"usage": usage, "probabilities": model.probabilities, "fingerprint": model.fingerprint}
+        facts = {"probabilities": model.probabilities, "resolution": model.resolution}
+        return {"usage": usage, **facts, "fingerprint": model.fingerprint}
 
 
 @dataclass
@@ -112,6 +113,8 @@ class RayEngine:
         for result in self.cluster.map(map(_part, batches), self.recipe):
             self._record_usage(result.worker, result.status["usage"])
             asker.model.probabilities &= result.status["probabilities"]
+            if result.status["resolution"] == "two-way":
+                asker.model.resolution = "two-way"
             if asker.model.fingerprint and not result.status["fingerprint"]:
                 asker.model.fingerprint = None
                 note(
