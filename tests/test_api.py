@@ -586,6 +586,7 @@ def test_several_values_of_an_option_make_a_suite_each() -> None:
     [
         (["hanss"], r"no suite or file called 'hanss'; did you mean 'hans'\?"),
         (["nothing*"], r"no suite or file called 'nothing\*'"),
+        (["grounding"], r"no suite or file called 'grounding'; did you mean 'grounding/\*'\?"),
         (["missing.csv"], "missing.csv: there is no such file"),
     ],
 )

@@ -183,6 +183,8 @@ def test_a_flag_goes_before_a_variable_and_a_variable_before_the_file(
         (["run", "--limt", "3"], "no option called '--limt'; did you mean '--limit'"),
         (["run", "--words", "old"], "no vocabulary is called 'old', and there is no such file"),
         (["run", "-m", "hfx:bert"], "no kind of model called 'hfx'"),
+        (["run", "-s", "p.csv", "--suite-label-map", "a=maybe"], "no gold label called 'maybe'"),
+        (["run", "-s", "p.csv", "--suite-label-map", "a=maybe"], "(--suite-label-map)"),
         (["run", "--collapse", "mean"], "collapse 'mean' is not argmax, sum or threshold=T"),
         (
             ["generate", "hans", "-n", "0", "-o", "x.csv"],

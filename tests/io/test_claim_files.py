@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from acidtest.core.errors import FileError
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.logs import NOTE
 from acidtest.text.corpora import Corpus, read_corpus
 
 LAKE = "The lake froze in January. Two boats sank."
@@ -272,3 +273,71 @@ def test_two_possible_claims_are_refused_without_labels_too(write) -> None:
     path = write("a.jsonl", {"document": MILL, "response": "It closed.", "summary": "It closed in 1931."})
     with pytest.raises(FileError, match="the columns response and summary could each be the hypothesis; say which"):
         read_corpus(path, unlabelled=True)
+
+
+@pytest.mark.parametrize("column", ["supported", "is_supported", "grounded", "faithful", "verdict"])
+@pytest.mark.parametrize(
+    "answers", [(True, False), ("yes", "no"), (1, 0), ("True", "False"), ("supported", "unsupported")]
+)
+def test_a_column_that_says_whether_a_claim_is_supported_is_the_label(write, column, answers) -> None:
+    rows = [{"passage": MILL, "statement": text, column: answer} for text, answer in zip("ab", answers, strict=True)]
+    corpus = read_corpus(write("pairs.jsonl", *rows))
+    assert pairs(corpus) == [(MILL, "a", "entailment"), (MILL, "b", "non-entailment")]
+    assert column not in corpus.suite.card.columns
+
+
+def test_a_column_called_label_is_the_label_beside_a_verdict(write) -> None:
+    row = {"document": MILL, "claim": "It burned.", "label": "not supported", "verdict": "supported"}
+    assert pairs(read_corpus(write("pairs.jsonl", row))) == [(MILL, "It burned.", "non-entailment")]
+
+
+@pytest.mark.parametrize("texts", [("document", "claim"), ("doc", "claim"), ("context", "answer")])
+def test_true_and_false_are_labels_of_claims(write, texts) -> None:
+    document, claim = texts
+    rows = [
+        {document: MILL, claim: "A mill closed.", "label": True},
+        {document: MILL, claim: "It burned.", "label": False},
+    ]
+    golds = [gold for _, _, gold in pairs(read_corpus(write("pairs.jsonl", *rows)))]
+    assert golds == ["entailment", "non-entailment"]
+
+
+def test_claims_without_a_label_column_are_read_with_a_note_that_names_the_columns(write, caplog) -> None:
+    caplog.set_level(NOTE)
+    path = write("pairs.jsonl", {"document": MILL, "claim": "It burned.", "ok": "y"})
+    assert pairs(read_corpus(path, unlabelled=True)) == [(MILL, "It burned.", "any")]
+    assert caplog.messages == [
+        f"{path}: no label column (it has document, claim, ok); name it with --columns label=NAME"
+    ]
+
+
+def test_labels_may_be_mapped_to_what_is_said_of_claims(write) -> None:
+    rows = [{"document": MILL, "claim": text, "label": text} for text in ("right", "wrong", "unclear")]
+    label_map = {"right": "supported", "wrong": "Not supported", "unclear": "-"}
+    corpus = read_corpus(write("pairs.jsonl", *rows), label_map=label_map)
+    assert pairs(corpus) == [(MILL, "right", "entailment"), (MILL, "wrong", "non-entailment")]
+
+
+def test_document_and_claim_may_be_named_by_these_names(write) -> None:
+    path = write("pairs.jsonl", {"body": MILL, "line": "It burned.", "label": "not supported"})
+    columns = {"document": "body", "claim": "line"}
+    assert pairs(read_corpus(path, columns=columns)) == [(MILL, "It burned.", "non-entailment")]
+    with pytest.raises(AcidtestError, match="--columns: document and premise are the same; leave one out"):
+        read_corpus(path, columns={**columns, "premise": "body"})
+
+
+@pytest.mark.parametrize("name", ["context", "answer", "Passage", "verdict"])
+def test_a_name_that_files_give_a_column_is_refused_where_ours_is_asked_for(write, name) -> None:
+    path = write("pairs.jsonl", {"body": MILL, "claim": "It burned.", "label": "not supported"})
+    known = r"NAME is premise \(or document\), hypothesis \(or claim\), label, question, group, source_id"
+    with pytest.raises(
+        AcidtestError, match=rf"--columns: '{name}' is what files call a column, .* NAME=body, .* {known}"
+    ):
+        read_corpus(path, columns={name: "body"})
+
+
+def test_a_verdict_column_that_the_user_names_is_read_by_its_name(write) -> None:
+    rows = [{"a": MILL, "b": str(answer), "faithful": answer, "supported": not answer} for answer in (True, False)]
+    columns = {"document": "a", "claim": "b", "label": "faithful"}
+    golds = [gold for _, _, gold in pairs(read_corpus(write("pairs.jsonl", *rows), columns=columns))]
+    assert golds == ["entailment", "non-entailment"]

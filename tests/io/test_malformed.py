@@ -166,7 +166,7 @@ CASES = [
         "premise,hypothesis,label,n\nA.,B.,e,1\nC.,D.,e,1\n",
         {"columns": {"source_id": "n"}},
     ),
-    Case("label map with an unknown target", "a.tsv", GOOD, {"label_map": {"0": "entailed"}}),
+    Case("label map with an unknown target", "a.tsv", GOOD, {"label_map": {"0": "entailling"}}),
     Case(
         "label map that leaves a label out",
         "a.tsv",
@@ -297,6 +297,7 @@ BY_LAYOUT = [
         '{"user_query": "A", "chatgpt_response": "B.", "hallucination": "no"}\n',
     ),
     of("documents and claims", "numbers", "a.csv", "document,claim,label\nA.,B.,1\n"),
+    of("documents, claims and verdicts", "two verdicts", "a.csv", "document,claim,supported,faithful\nA.,B.,yes,no\n"),
     of("documents and claims", "two documents", "a.csv", "document,context,claim,label\nA.,B.,C.,neutral\n"),
     of("documents and claims", "two claims", "a.csv", "document,claim,response,label\nA.,B.,C.,neutral\n"),
     of("text pairs", "numbers", "a.csv", "text,text_pair,label\nA.,B.,1\n"),

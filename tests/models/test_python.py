@@ -490,6 +490,7 @@ def test_another_fingerprint_is_refused() -> None:
     ("spec", "message"),
     [
         ("python:their_model", "write python:MODULE:FUNCTION"),
+        ("their_model.py", "is a file of Python; name a function in it: python:their_model:FUNCTION"),
         ("python:no_such_module:f", "there is no module 'no_such_module' here"),
         ("python:their_model.py:labels", "there is no module 'their_model.py' here; write their_model, without .py"),
         ("python:../their_model:labels", "write python:MODULE:FUNCTION"),

@@ -11,9 +11,10 @@ import pytest
 from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.suite import COLUMNS
+from acidtest.io.columns import parse_pairs
 from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import write_table
-from acidtest.text.corpora import Corpus, parse_pairs, read_corpus
+from acidtest.text.corpora import Corpus, read_corpus
 
 
 @pytest.fixture
@@ -131,6 +132,8 @@ GIVEN = [
     ("documents and claims", ("context", "summary", "label"), "neutral", "neutral"),
     ("documents and claims", ("premise", "claim", "label"), "entailment", "entailment"),
     ("documents and claims", ("doc", "hypothesis", "label"), "c", "contradiction"),
+    ("documents, claims and verdicts", ("document", "claim", "supported"), "no", "non-entailment"),
+    ("documents, claims and verdicts", ("Passage", "Statement", "Grounded"), "1", "entailment"),
     ("text pairs", ("text", "text_pair", "label"), "entailment", "entailment"),
     ("HELP", ("ori_sentence", "new_sentence", "gold_label"), "neutral", "non-entailment"),
     ("WANLI", ("premise", "hypothesis", "gold"), "neutral", "neutral"),

@@ -67,6 +67,18 @@ PublishedAs = Annotated[
     ),
 ]
 SuiteLabelMap = Annotated[str | None, typer.Option("--suite-label-map", help="Of the suite's file: theirs=ours.")]
+
+
+def check_suite_label_map(text: str | None) -> str | None:
+    """The value of --suite-label-map; a mistake in it is reported under this name, not that of --label-map."""
+    from acidtest.io.columns import gold_map, parse_pairs
+
+    option = "--suite-label-map"
+    if text:
+        gold_map(parse_pairs(text, option=option), option)
+    return text
+
+
 Engine = Annotated[
     str, typer.Option("--engine", help="Where the work is done: local, in this process, or ray, on a Ray cluster.")
 ]

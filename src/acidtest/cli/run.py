@@ -24,6 +24,7 @@ from acidtest.cli.options import (
     Quiet,
     Seed,
     SuiteLabelMap,
+    check_suite_label_map,
     complain,
     echo,
     extra_arguments,
@@ -101,7 +102,7 @@ class SuiteFileOptions:
     def reading(self, specs: Sequence[str]) -> Reading:
         """How to read the suites' files; --label-map does not apply to them if one of the models takes it."""
         for_model = any("label_map" in model_options(spec) for spec in specs)
-        labels = self.suite_label_map or (None if for_model else self.label_map)
+        labels = check_suite_label_map(self.suite_label_map) or (None if for_model else self.label_map)
         return Reading.parsed(self.columns, labels, self.keep_columns, self.published_as)
 
 

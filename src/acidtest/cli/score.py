@@ -16,6 +16,7 @@ from acidtest.cli.options import (
     PublishedAs,
     Seed,
     SuiteLabelMap,
+    check_suite_label_map,
     suite_arguments,
 )
 from acidtest.cli.run import CollapseOption, Fresh, Name, Output, require_one_run, show_runs
@@ -90,7 +91,7 @@ def score(
     """
     if context.args and not context.args[0].startswith("-") and Path(context.args[0]).exists():
         raise AcidtestError(f"{context.args[0]}: score takes one file or one folder; name the folder of several logs")
-    reading = Reading.parsed(suite_columns, suite_label_map, published_as=published_as)
+    reading = Reading.parsed(suite_columns, check_suite_label_map(suite_label_map), published_as=published_as)
     arguments = suite_arguments(context, [suite] if suite else [])
     battery = Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading) if suite else None
     options = RunOptions(output, name, collapse, fresh)

@@ -332,6 +332,9 @@ def _split_spec(spec: str) -> tuple[str, str]:
     kind, colon, rest = spec.partition(":")
     if not colon and kind not in MODELS:
         if Path(spec).exists():
+            if spec.endswith(".py"):
+                module = Path(spec).stem if Path(spec).is_absolute() else ".".join(Path(spec).with_suffix("").parts)
+                raise AcidtestError(f"{spec!r} is a file of Python; name a function in it: python:{module}:FUNCTION")
             kinds = f"hf:{spec}, onnx:{spec} …"
             raise AcidtestError(f"{spec!r} is a file or folder; say what kind of model it holds: {kinds}")
         if whole := next((whole for whole in SPECS if whole.partition(":")[2] == spec), ""):

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from acidtest.core.errors import FileError, UnknownNameError, suggest_near
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, suggest_near
 from acidtest.core.labels import GOLD_MASKS, NO_GOLD, NO_GOLD_NAME, SPELLINGS, gold_name
 from acidtest.core.logs import log
 from acidtest.core.structured import check_shape, parse_json
@@ -48,10 +48,7 @@ def gold_meanings(
     The user's map comes first, then the class names that Hugging Face writes into a Parquet file, then the layout, then
     the usual spellings. A number that none of them explains is refused. A missing label is ``""``.
     """
-    for target in label_map.values():
-        if target not in GOLD_MASKS and target != NO_GOLD_NAME:
-            raise UnknownNameError("gold label", target, (*GOLD_MASKS, NO_GOLD_NAME), " (--label-map)")
-    user_map = {_spelling(text): target for text, target in label_map.items()}
+    user_map = {_spelling(text): target for text, target in gold_map(label_map).items()}
     classes = _class_names(table, layout.label)
     texts = dict.fromkeys(text for cells in column_texts(table, layout.label) for text in _label_texts(cells).unique())
     meanings = {text: _meaning(_spelling(text), user_map, classes=classes, layout=layout) for text in texts}
@@ -66,6 +63,28 @@ def gold_meanings(
     if not user_map and "contradiction" not in classes.values():
         _warn_of_doubtful_labels(table, layout, {_spelling(text): meaning for text, meaning in known.items()})
     return {text: None if meaning == NO_GOLD_NAME else meaning for text, meaning in known.items()}
+
+
+def parse_pairs(text: str, *, option: str) -> dict[str, str]:
+    """Parse ``premise=text_a,hypothesis=text_b``; ``option`` is the flag it was given to, for errors."""
+    pairs = dict[str, str]()
+    for part in text.split(","):
+        left, _, right = (piece.strip() for piece in part.partition("="))
+        if not left or not right:
+            raise AcidtestError(f"{option}: {part!r} is not a pair; write {option} NAME=NAME,NAME=NAME")
+        if left in pairs:
+            raise AcidtestError(f"{option}: {left!r} is given twice, as {pairs[left]!r} and {right!r}; leave one out")
+        pairs[left] = right
+    return pairs
+
+
+def gold_map(label_map: Mapping[str, str], option: str = "--label-map") -> dict[str, str]:
+    """A user's map of labels with the names of gold sets, however they are spelt; errors name the ``option``."""
+    golds = {text: NO_GOLD_NAME if target == NO_GOLD_NAME else gold_name(target) for text, target in label_map.items()}
+    for text, gold in golds.items():
+        if gold is None:
+            raise UnknownNameError("gold label", label_map[text], (*GOLD_MASKS, NO_GOLD_NAME), f" ({option})")
+    return {text: gold for text, gold in golds.items() if gold}
 
 
 def gold_names(labels: pl.Series, meanings: Mapping[str, str | None]) -> pl.Series:

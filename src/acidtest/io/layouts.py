@@ -21,10 +21,11 @@ ROLES = ("premise", "hypothesis", "label")
 
 GIVEN = "columns given"
 
-_DOUBTFUL = frozenset({"source", "answer"})
+_DOUBTFUL = frozenset({"source", "passage", "answer", "statement"})
 """Names of columns that are the document or the claim only where no other could be.
 
-A source is often where a document comes from, an answer the right one beside the response of a model.
+A source is often where a document comes from, an answer the right one beside the response of a model, and a passage or
+a statement part of a longer text.
 """
 
 _UNNAMED = re.compile(r"column_[1-9]\d*")
@@ -78,7 +79,7 @@ def _read_layouts() -> tuple[Layout, ...]:
     quoted = {"": None, "yes": True, "no": False}
     return tuple(
         Layout(
-            *(row["name"], premise, hypothesis, row["label"]),
+            *(row["name"], premise, hypothesis, label),
             labels=dict(pair.split("=") for pair in row["labels"].split(",") if pair),
             also=tuple(filter(None, row["also"].split(","))),
             named=row["named"],
@@ -89,7 +90,7 @@ def _read_layouts() -> tuple[Layout, ...]:
             general="|" in row["premise"],
         )
         for row in packaged_table("layouts.tsv").iter_rows(named=True)
-        for premise, hypothesis in product(row["premise"].split("|"), row["hypothesis"].split("|"))
+        for premise, hypothesis, label in product(*(row[role].split("|") for role in ROLES))
     )
 
 
@@ -104,13 +105,15 @@ def detect_layout(table: FileTable, columns: Mapping[str, str], *, unlabelled: b
     """
     given = {role: file_column(table, columns[role]) for role in ROLES if role in columns}
     if len(given) == len(ROLES):
-        return Layout(GIVEN, given["premise"], given["hypothesis"], given["label"])
+        return _given_layout(given["premise"], given["hypothesis"], given["label"])
     # If the user names columns, layouts without a header, which have three columns, do not apply.
     known = [layout for layout in LAYOUTS if layout.header == (table.header or bool(columns))]
     special, general = ([layout for layout in known if layout.general == is_general] for is_general in (False, True))
     fitting = [fitted for layout in special if (fitted := _fit(layout, table, given))]
-    if not fitting:
-        fitting = _choose_general(table, [fitted for layout in general if (fitted := _fit(layout, table, given))])
+    for name in dict.fromkeys(layout.name for layout in general):
+        fitting = fitting or _choose_general(
+            table, [fitted for layout in general if layout.name == name and (fitted := _fit(layout, table, given))]
+        )
     if not fitting and unlabelled and (bare := _fit_texts(known, table, given)):
         return bare
     if not fitting:
@@ -128,17 +131,30 @@ def detect_layout(table: FileTable, columns: Mapping[str, str], *, unlabelled: b
     # A gold_label is final: other labels are those from which it was decided.
     if len(golds) > 1 and best.label.lower() != "gold_label":
         raise _ambiguous(table, "label", golds)
-    return Layout(GIVEN, best.premise, best.hypothesis, best.label) if given else best
+    return _given_layout(best.premise, best.hypothesis, best.label) if given else best
+
+
+def _given_layout(premise: str, hypothesis: str, label: str) -> Layout:
+    """The layout of columns that the user named; labels in a column such as ``supported`` mean what its name says."""
+    verdicts = (layout for layout in LAYOUTS if layout.general and layout.label == label.lower() != "label")
+    return Layout(GIVEN, premise, hypothesis, label, labels=next((layout.labels for layout in verdicts), {}))
 
 
 def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
-    """Whether the first line of delimited text is a header; three cells of which the last is a label are a row."""
+    """Whether the first line of delimited text is a header.
+
+    Three cells of which the last is a label are a row, unless they name the columns of a layout, as ``document``,
+    ``claim`` and ``supported`` do.
+    """
     cells = list(cells)
     if columns:
         unnamed = [name for name in columns.values() if _UNNAMED.fullmatch(name)]
         return not unnamed or any(name in cells for name in unnamed)
     last = cells[-1].strip()
-    return len(cells) != len(ROLES) or not (gold_name(last) or (last and last in NO_GOLD))
+    if len(cells) != len(ROLES) or not (gold_name(last) or (last and last in NO_GOLD)):
+        return True
+    names = {cell.strip().lower() for cell in cells}
+    return any(names == {layout.premise, layout.hypothesis, layout.label} for layout in LAYOUTS)
 
 
 def file_column(table: FileTable, name: str) -> str:
@@ -160,10 +176,26 @@ def column_texts(table: FileTable, name: str) -> Iterator[pl.Series]:
         yield flatten(batch).to_series().cast(pl.String, strict=False)
 
 
+def standard_names(columns: Mapping[str, str]) -> dict[str, str]:
+    """``columns`` with premise and hypothesis where the user said document and claim."""
+    names = {"document": "premise", "claim": "hypothesis"}
+    for name, standard in names.items():
+        if name in columns and standard in columns:
+            raise AcidtestError(f"--columns: {name} and {standard} are the same; leave one out")
+    return {names.get(name, name): column for name, column in columns.items()}
+
+
 def check_names(columns: Mapping[str, str]) -> None:
-    """Raise if ``columns`` has a name that acidtest fills itself, or one close to a role."""
+    """Raise if ``columns`` has a name that acidtest fills itself, one close to a role, or another name of a role."""
     free = {*ROLES, *PARSES, "group", "source_id"}
+    others = {getattr(layout, role) for layout in LAYOUTS if layout.general for role in ROLES} - free
     for name in columns:
+        if name.lower() in others:
+            known = "premise (or document), hypothesis (or claim), label, question, group, source_id"
+            raise AcidtestError(
+                f"--columns: {name!r} is what files call a column, not what acidtest does; "
+                f"write NAME={columns[name]}, where NAME is {known}, or a name of your own for a factor"
+            )
         near = difflib.get_close_matches(name, ("premise", "hypothesis", "label"), n=1, cutoff=0.75)
         if near and name not in free:
             raise AcidtestError(f"--columns: {name!r} is close to {near[0]!r}; did you mean that? (write NAME=COLUMN)")

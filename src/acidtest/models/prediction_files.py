@@ -161,6 +161,7 @@ def _missing_column(table: FileTable, what: str, role: str, wanted: Sequence[str
 
 def _read_labels(table: FileTable, column: str, label_map: Mapping[str, str]) -> list[str]:
     """The label of each row; ``unanswered`` where there is none."""
+    label_map = {spelling: gold_name(target) or target for spelling, target in label_map.items()}
     for target in label_map.values():
         if target not in ALLOWED:
             raise UnknownNameError("label", target, ALLOWED, " (--label-map)")

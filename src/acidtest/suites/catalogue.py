@@ -200,4 +200,7 @@ def _resolve_name(entry: str) -> list[str]:
     families = {name.split("/")[0] for name in SUITES}
     if Path(entry).suffix or (os.sep in entry and entry.split("/")[0] not in families):
         raise FileError(entry, f"there is no such file, and no suite of that name{suggest_files(entry)}")
+    family = f"{entry.rstrip('/')}/"
+    if any(name.startswith(family) for name in SUITES):
+        raise AcidtestError(f"no suite or file called {entry!r}; did you mean '{family}*'?")
     raise UnknownNameError("suite or file", entry, SUITES)

@@ -13,7 +13,8 @@ import polars as pl
 
 from acidtest.core.digests import DigestList, digests, hexadecimal, repeated_values
 from acidtest.core.draws import U64
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import FileError, list_some
+from acidtest.core.logs import note
 from acidtest.core.suite import (
     PARSES,
     RESERVED,
@@ -28,7 +29,7 @@ from acidtest.core.suite import (
 from acidtest.io.claim_files import claim_table
 from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_meanings, gold_names, row_error
 from acidtest.io.corpus_files import fracas_table, is_parallel, is_xml, parallel_table, part_table
-from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header
+from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header, standard_names
 from acidtest.io.rows import Rows, Spool, part_files
 from acidtest.io.tables import FileTable, flatten, read_table, stem
 from acidtest.text.published_sets import FilePairs, recognise
@@ -110,7 +111,7 @@ def read_corpus(
     joined with its question. A file that a paper published (see ``published_sets``) is read as that suite;
     ``published_as`` names it where the content is not enough.
     """
-    columns = dict(columns or {})
+    columns = standard_names(columns or {})
     check_names(columns)
     table = _table(Path(path), columns)
     # Images, durations and similar Parquet values cannot be written as text.
@@ -119,6 +120,9 @@ def read_corpus(
     if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
     layout = detect_layout(table, columns, unlabelled=unlabelled)
+    if not layout.label:
+        columns_read = list_some(table.columns, 30)
+        note("%s: no label column (it has %s); name it with --columns label=NAME", path, columns_read)
     table = _reread_quotes(table, layout)
     meanings = gold_meanings(table, layout, label_map=label_map or {}, unlabelled=unlabelled) if layout.label else {}
     pairs = _GoldRows(table, layout.label, meanings, unlabelled)
@@ -153,19 +157,6 @@ def _file_pairs(pairs: _GoldRows, roles: _Roles, file: str) -> FilePairs:
             yield pl.DataFrame(texts | {"label": labels})
 
     return FilePairs(pairs.table.path, file, roles.kinds, read)
-
-
-def parse_pairs(text: str, *, option: str) -> dict[str, str]:
-    """Parse ``premise=text_a,hypothesis=text_b``; ``option`` is the flag it was given to, for errors."""
-    pairs = dict[str, str]()
-    for part in text.split(","):
-        left, _, right = (piece.strip() for piece in part.partition("="))
-        if not left or not right:
-            raise AcidtestError(f"{option}: {part!r} is not a pair; write {option} NAME=NAME,NAME=NAME")
-        if left in pairs:
-            raise AcidtestError(f"{option}: {left!r} is given twice, as {pairs[left]!r} and {right!r}; leave one out")
-        pairs[left] = right
-    return pairs
 
 
 def _table(path: Path, columns: Mapping[str, str]) -> FileTable:

@@ -44,7 +44,7 @@ class Reading:
         cls, columns: str | None, label_map: str | None, keep: str | None = None, published_as: str | None = None
     ) -> Reading:
         """Parse the options: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
-        from acidtest.text.corpora import parse_pairs
+        from acidtest.io.columns import parse_pairs
 
         return cls(
             parse_pairs(columns, option="--columns") if columns else None,
