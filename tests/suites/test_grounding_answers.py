@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from acidtest import api
+from acidtest.core.errors import NothingToMakeError
 
 MILL = "The mill of Harrow had 40 workers when it closed in the spring of 1931."
 
@@ -87,3 +88,29 @@ def test_a_short_answer_is_not_split_from_its_question(write) -> None:
     sentences = ["The mill closed in 1931.", "It had 40 workers."]
     assert suite.frame.collect()["hypothesis"].to_list() == [" ".join(sentences), *sentences]
     assert suite.card.left_out == {"of one sentence": 1}
+
+
+def test_claims_without_gold_are_made_false_only_where_one_sentence_states_them(tmp_path: Path) -> None:
+    path = tmp_path / "claims.jsonl"
+    claims = ("The mill of Harrow had 40 workers.", "The mill of Harrow had 52 workers.")
+    rows = [json.dumps({"document": MILL, "claim": claim}) for claim in claims]
+    path.write_text("\n".join(rows), encoding="utf-8", newline="\n")
+    suite = api.generate("grounding/partial", source=path)
+    (row,) = suite.frame.collect().iter_rows(named=True)
+    assert (row["hypothesis"][:33], row["label"]) == ("The mill of Harrow had 40 workers", "any")
+    assert suite.card.left_out == {"no gold and no single evidence sentence": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [
+        ("negation", "The mill of Harrow closed in the spring of 1931."),
+        ("trend", "Sales rose in 1931."),
+        ("role", "Halden sued Orsolo."),
+    ],
+)
+def test_claims_without_gold_are_not_turned_into_their_opposite(tmp_path: Path, name: str, claim: str) -> None:
+    path = tmp_path / "claims.jsonl"
+    path.write_text(json.dumps({"document": f"{claim} It rained.", "claim": claim}), encoding="utf-8", newline="\n")
+    with pytest.raises(NothingToMakeError, match=r"left out: 1 no gold\b"):
+        api.generate(f"grounding/{name}", source=path)

@@ -23,7 +23,7 @@ _LEAST_WORDS = 0.7
 """The shares of a claim's content words, and of those without a capital, that evidence not marked must have."""
 
 
-@edit("negation", summary="A negation inserted into the claim or removed from it", rows=165)
+@edit("negation", summary="A negation inserted into the claim or removed from it", rows=165, needs_gold=True)
 def negation(batch: ClaimBatch) -> Iterator[Result]:
     """The main clause of a supported claim is negated (``kind`` inserted), or no longer (removed).
 
@@ -144,7 +144,7 @@ def _difference(old: str, new: str) -> tuple[str, str]:
     return " ".join(first[begin : len(first) - same]), " ".join(second[begin : len(second) - same])
 
 
-@edit("trend", summary="A comparison or a trend of the claim turned round", rows=52)
+@edit("trend", summary="A comparison or a trend of the claim turned round", rows=52, needs_gold=True)
 def trend(batch: ClaimBatch) -> Iterator[Result]:
     """One word of comparison or change in a supported claim becomes its opposite: *rose* fell, *larger* smaller.
 

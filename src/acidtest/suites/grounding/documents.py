@@ -108,8 +108,13 @@ def find_evidence(claim: str, document: Document) -> tuple[int, ...]:
     others = max((share for number, share in enumerate(shares) if number != best), default=0.0)
     if shares[best] < _LEAST_SHARED or shares[best] - others < _AHEAD:
         return ()
-    given = set(_words(document.sentences[best]))
-    return (best,) if all(word.lower() in given for word in names_and_numbers(claim)) else ()
+    return (best,) if has_names_and_numbers(document.sentences[best], claim) else ()
+
+
+def has_names_and_numbers(sentence: str, claim: str) -> bool:
+    """Whether a sentence has all names and numbers of a claim."""
+    given = set(_words(sentence))
+    return all(word.lower() in given for word in names_and_numbers(claim))
 
 
 def names_and_numbers(text: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows, uses_all
 from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
-from acidtest.suites.grounding.documents import Document, read_documents
+from acidtest.suites.grounding.documents import Document, has_names_and_numbers, read_documents
 
 if TYPE_CHECKING:
     from acidtest.text.sentences import Sentences
@@ -58,6 +58,12 @@ class Claim:
     def evidence_sentence(self) -> str | None:
         """The one sentence that decides the claim; None where it is unknown or there are several."""
         return self.document.sentences[self.evidence[0]] if len(self.evidence) == 1 else None
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether one sentence decides the claim and has all its names and numbers."""
+        sentence = self.evidence_sentence
+        return sentence is not None and has_names_and_numbers(sentence, self.text)
 
     def choose(self, size: int, slot: int = 0) -> int:
         """A number in ``range(size)``; every slot is another choice."""
@@ -132,6 +138,7 @@ class _Application:
     make: Callable[[ClaimBatch], Iterable[Result]]
     draws: Draws
     tagger: str
+    needs_gold: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
 
     def apply(self, pairs: pl.DataFrame) -> pl.DataFrame:
@@ -146,6 +153,8 @@ class _Application:
         batch = ClaimBatch(pairs, self.draws, self.tagger)
         rows, edits = list[int](), list[EditedPair]()
         for row, result in self.make(batch):
+            if isinstance(result, EditedPair) and (doubt := self._doubt(batch.claims[row], result)):
+                result = doubt
             if isinstance(result, str):
                 self.left_out[result] += 1
             else:
@@ -166,6 +175,14 @@ class _Application:
             change=values["change"],
             variant=pl.concat_str(pl.lit(self.name), number, separator="-"),
         )
+
+    def _doubt(self, claim: Claim, result: EditedPair) -> str:
+        """Why a claim without gold, which may not be supported, is not edited; empty for all others."""
+        if claim.label != "any" or result.label in (None, "entailment"):
+            return ""
+        if self.needs_gold:
+            return "no gold"
+        return "" if claim.is_stated else "no gold and no single evidence sentence"
 
 
 def _labels(old: pl.Series, new: pl.Series) -> pl.Series:
@@ -198,11 +215,13 @@ def edit(
     note: str = "",
     whole_documents: bool = False,
     moves_evidence: bool = False,
+    needs_gold: bool = False,
 ) -> Callable[[Edit], Edit]:
     """A decorator that makes suite ``grounding/NAME`` of an edit, with the untouched claims as its control.
 
     An edit that needs several claims of a document asks for ``whole_documents``: those that follow each other in the
     file come to it together. After one that ``moves_evidence``, the place it had in the untouched document is not kept.
+    One that ``needs_gold`` leaves claims without gold alone; others change what they claim only where ``is_stated``.
     """
     suite_name = f"grounding/{name}"
 
@@ -210,7 +229,7 @@ def edit(
         def edited(request: Request, *, tagger: str = "auto", **options: Any) -> Suite:
             pairs = grounding_pairs(replace(request, n=None), columns=(*_COLUMNS, "variant"))
             draws, left_out = Draws(request.seed, suite_name), Counter(pairs.card.left_out)
-            application = _Application(name, partial(make, **options), draws, tagger, left_out)
+            application = _Application(name, partial(make, **options), draws, tagger, needs_gold, left_out)
             frame = pairs.frame.drop(*PARSES, strict=False)
             together = "premise" if whole_documents else None
             pairs, changed = draw_claims(

@@ -98,7 +98,7 @@ def _other_inside(claim: Claim, name: Name) -> str | None:
     return candidates[claim.choose(len(candidates), 7)] if candidates else None
 
 
-@edit("role", summary="Who did what to whom, exchanged", rows=21)
+@edit("role", summary="Who did what to whom, exchanged", rows=21, needs_gold=True)
 def role(batch: ClaimBatch) -> Iterator[Result]:
     """The two parties of a supported claim are exchanged: "Halden sued Orsolo" becomes "Orsolo sued Halden".
 
