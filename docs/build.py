@@ -212,8 +212,8 @@ LONGEST = 300
 
 Table = Iterable[Iterable[str]]
 
-SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`) or in `acidtest.toml`: for all commands
-at the top, for one command in its table. A flag goes before a variable, a variable before the file.
+SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`; `--help` names it) or in `acidtest.toml`:
+for all commands at the top, for one command in its table. A flag goes before a variable, a variable before the file.
 
 ```toml
 seed = 7
@@ -227,9 +227,9 @@ current folder may not run code or send a key: `python:` and `endpoint:` models,
 `address` are refused there. Say them on the command line or in a variable, or name the file:
 `ACIDTEST_CONFIG=acidtest.toml`."""
 
-COMPLETION = """`acidtest --install-completion` makes bash, zsh, fish or PowerShell complete a line when you press Tab; open a
-new shell afterwards. Commands, options and subcommands are offered, names of suites after `--suites` (also after a
-comma), and kinds of models after `--model`. `acidtest --show-completion` prints the script instead of installing it."""
+COMPLETION = """`acidtest --install-completion` makes your shell (bash, zsh, fish or PowerShell) complete a line when
+you press Tab; open a new shell afterwards. It completes commands and their options, names of suites (after a comma
+too), and the beginnings of model specs. `acidtest --show-completion` prints the script and installs nothing."""
 
 VARIABLES = {
     "ACIDTEST_CONFIG": "the settings file, instead of `acidtest.toml` in the current folder",
