@@ -212,8 +212,9 @@ LONGEST = 300
 
 Table = Iterable[Iterable[str]]
 
-SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`; `--help` names it) or in `acidtest.toml`:
-for all commands at the top, for one command in its table. A flag goes before a variable, a variable before the file.
+SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`; `--help` names it) or in
+`acidtest.toml`: for all commands at the top, for one command in its table. A flag goes before a variable, a variable
+before the file.
 
 ```toml
 seed = 7
