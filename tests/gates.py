@@ -91,12 +91,12 @@ CUE = check(
 def decision(state: GateState, *checks: GateCheck, **facts: Any) -> GateResult:
     """The decision of a gate with these checks against one baseline; ``facts`` replace those of the comparison."""
     comparison = GateComparison(
-        GateSide("release", "release.acidtest", "hans|seed:0|model:release|acidtest:0.1.0"), state, checks, (), (), ()
+        GateSide("release", "release.acidtest", "hans|seed:0|model:release|acidtest:0.2.0"), state, checks, (), (), ()
     )
     return GateResult(
         state,
         f"The candidate is {state.value}.",
-        GateSide("candidate", "acidtest-runs/candidate", "hans|seed:0|model:candidate|acidtest:0.1.0"),
+        GateSide("candidate", "acidtest-runs/candidate", "hans|seed:0|model:candidate|acidtest:0.2.0"),
         (replace(comparison, **facts),),
         "the default policy",
     )

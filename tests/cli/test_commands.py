@@ -30,7 +30,7 @@ def test_run_prints_a_scorecard_and_where_the_report_is(capsys: pytest.CaptureFi
     assert "uses the lexical-overlap heuristic" in " ".join(out.split())
     assert re.search(r"^hans +50 \(44–56\) +50 ", out, re.M)
     assert "report: here/report.html" in out.replace("\\", "/")
-    assert "limit:300|model:baseline:overlap|acidtest:0.1.0" in out
+    assert "limit:300|model:baseline:overlap|acidtest:0.2.0" in out
     slow = (" …", "s disk")
     assert all(line.endswith(slow) for line in err.splitlines()), "nothing but stages and speed, on a slow machine"
     assert (tmp_path / "here" / "report.html").stat().st_size > 10_000

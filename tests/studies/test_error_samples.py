@@ -61,7 +61,7 @@ def test_only_wrong_answers_are_sampled() -> None:
         "overlap": 0.5,
         "antonyms": "open/closed",
         "p_entailment": 0.5,
-        "signature": "mine|v:1|n:1|h:abcdef|collapse:argmax|limit:none|model:m|acidtest:0.1.0"
+        "signature": "mine|v:1|n:1|h:abcdef|collapse:argmax|limit:none|model:m|acidtest:0.2.0"
         "|rules:1|errors:1/1|by:suite,gold,answer|draw:0",
     }
     assert {name: row[name] for name in expected} == expected

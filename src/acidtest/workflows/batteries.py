@@ -224,8 +224,7 @@ def chosen_suites(
                         raise
                     empty[name] = error
                     continue
-                # Edits skip most pairs for many reasons; of a suite of untouched pairs a user expects all rows.
-                if suite.card.left_out and (name not in SUITES or suite.control is None):
+                if name not in SUITES and suite.card.left_out:
                     note("%s: left out: %s", name, list_some(suite.card.left_out_reasons, 6))
                 chosen.append(_with_suffix(suite, suffix))
         else:

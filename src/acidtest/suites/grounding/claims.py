@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import polars as pl
 
+from acidtest.core.errors import list_some
+from acidtest.core.logs import note
 from acidtest.core.suite import Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import CORPUS_LICENCE
@@ -37,6 +39,8 @@ def claims(request: Request) -> Suite:
     invented. ``document_words`` counts the words of the document, also for pairs of a file.
     """
     pairs = grounding_pairs(request, columns=_COLUMNS)
+    if pairs.card.left_out:
+        note("%s: left out: %s", pairs.name, list_some(pairs.card.left_out_reasons))
     words = pl.col("premise").str.count_matches(r"\S+").cast(pl.Float64)
     card = replace(
         pairs.card,
