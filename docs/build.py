@@ -300,7 +300,13 @@ is a test, p adjusted for its family below 0.05.
 | less | info | info | info |
 
 Guessing is even among the labels: one third on a single gold label, two thirds where gold is non-entailment, one half
-for two-way models. On untouched pairs it is what dealing out the model's answers at random gives, if that is more."""
+for two-way models. On untouched pairs it is what dealing out the model's answers at random gives, if that is more.
+
+Of claims (suites `grounding/…`) what counts is balanced accuracy, the mean of the shares of supported claims called so
+and of others not called so; guessing, and one verdict to all, get one half. V1 needs surely more than other unsupported
+claims get, by 5 points; V3 surely more than 5 % of verdicts; both corrected for the number of edits (Holm). With one
+verdict to nearly all claims (A1), or near chance (K1 to K3), no finding is about edits.
+[How findings are made](../explanation/grounding.md#how-findings-are-made)."""
 
 
 ERRORS = """`acidtest errors` samples a run's errors and proposes a category of Naik et al. (2018), section 2; a person
