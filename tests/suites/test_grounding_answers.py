@@ -10,6 +10,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import NothingToMakeError
+from acidtest.suites.sample import limit_rows
 
 MILL = "The mill of Harrow had 40 workers when it closed in the spring of 1931."
 
@@ -114,3 +115,11 @@ def test_claims_without_gold_are_not_turned_into_their_opposite(tmp_path: Path, 
     path.write_text(json.dumps({"document": f"{claim} It rained.", "claim": claim}), encoding="utf-8", newline="\n")
     with pytest.raises(NothingToMakeError, match=r"left out: 1 no gold\b"):
         api.generate(f"grounding/{name}", source=path)
+
+
+def test_a_limit_keeps_the_sentences_of_a_response_together() -> None:
+    whole = api.generate("grounding/answers")
+    counts = dict(whole.frame.collect()["response"].value_counts().iter_rows())
+    sample = limit_rows(whole, 100, 0).frame.collect()
+    assert 100 <= sample.height < 112
+    assert all(counts[response] == count for response, count in sample["response"].value_counts().iter_rows())
