@@ -113,3 +113,14 @@ def test_the_study_prints_one_screen_with_its_sentence_first_and_everything_with
     full, _ = said(capsys, "grounding", "run", "--full")
     assert "Directions of change" in full
     assert "AUC with 95 % intervals" in full
+
+
+def test_a_file_is_not_cited_by_a_phrase_about_its_licence(capsys: pytest.CaptureFixture[str]) -> None:
+    claims = [f"The mill at Orsby has {number} wheels." for number in range(21, 31)]
+    rows = [{"document": f"It was built in May. {claim} Nobody lives there.", "claim": claim} for claim in claims]
+    Path("claims.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    run = ("run", "-m", "baseline:overlap", "-s", "grounding/claims", "--from", "claims.jsonl", "-o", "run", "-q")
+    out, _ = said(capsys, *run, "--full")
+    text = " ".join(out.split())
+    assert "or does not say it." in text
+    assert "that of the corpus" not in text

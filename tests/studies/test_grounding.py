@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.core.document import Chart, Table, tables, walk
+from acidtest.core.document import Chart, Note, Table, tables, walk
 from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Run
 from acidtest.core.serialise import from_json, to_json
@@ -21,6 +21,7 @@ from acidtest.core.study import STUDIES
 from acidtest.render.terminal import render_screen
 from acidtest.studies.grounding import GroundingResult, grounding
 from acidtest.studies.scores import ModelScores, ScoresResult, score_run
+from acidtest.studies.scores.document import describe_scores
 from acidtest.studies.scores.scorecard import describe_model, scorecard
 from acidtest.studies.verification import ONLY_EDITS, measure_grounding
 from acidtest.studies.verification.curves import LENGTH, PADDING, POSITION, points_of
@@ -418,6 +419,15 @@ def test_without_gold_the_share_called_supported_is_that_of_untouched_claims() -
     model = measure_grounding(scored(run, seen))
     assert model.untouched.called_supported == pytest.approx(12 / 60)
     assert describe_grounding(model).startswith("It calls 20 % of untouched claims supported")
+    assert describe_model(score_run(scored(run, seen))) == describe_grounding(model)
+
+
+def test_one_verdict_that_would_change_is_singular() -> None:
+    model = score_run(planted_run(perfect, ("claims",)))
+    suites = {name: replace(result, collapse_differs=1) for name, result in model.suites.items()}
+    document = describe_scores(ScoresResult({"m": replace(model, suites=suites)}))
+    notes = [part.text for part in walk(document.parts) if isinstance(part, Note)]
+    assert "1 verdict would change if probabilities were collapsed another way." in notes
 
 
 def nearly_random(claim: AskedClaim) -> float:

@@ -29,9 +29,9 @@ def grounding_reason(model: ModelGrounding) -> Finding | None:
     claims = model.untouched
     right, chosen = claims.balanced_accuracy, claims.balanced_accuracy_chosen
     evidence = (f"untouched claims: balanced accuracy {describe_share(right)}; AUC {claims.auc.value:.2f}",)
-    got = f"{describe_accuracy(right)}; chance is 50 %"
     if not (is_near_chance(right, CHANCE) or (right.known and right.high < CHANCE)):
         return None
+    got = f"{describe_accuracy(right)}; chance is 50 %"
     if chosen.known and chosen.low > CHANCE + SMALL:
         text = f"is near chance on untouched claims {deployed_name(model)} ({got}), but not {describe_chosen(model)}"
         text += f" ({whole_percent(chosen.value)}): its threshold does not fit"

@@ -55,7 +55,9 @@ def _describe_skill(model: ModelGrounding) -> tuple[str, bool]:
     claims = model.untouched
     right, chosen = claims.balanced_accuracy, claims.balanced_accuracy_chosen
     if not right.known:
-        return f"It calls {whole_percent(claims.called_supported)} of untouched claims supported", claims.answered > 0
+        if not claims.answered:
+            return f"It calls {whole_percent(model.called_supported)} of claims supported", True
+        return f"It calls {whole_percent(claims.called_supported)} of untouched claims supported", True
     is_near = is_near_chance(right, CHANCE)
     if right.low > CHANCE and not is_near and claims.claims >= FEW:
         return f"It tells supported claims from others with {percent(right)} balanced accuracy (chance 50 %)", True
