@@ -37,49 +37,184 @@ MEANINGS = {
     "signature": "everything that could change the numbers",
     "model": "the model that was asked",
     "model.spec": "as `--model` named it",
+    "model.name": "what it is called in tables",
     "model.fingerprint": "digest by which it is known again; null where it has none",
     "model.resolution": "a two-way model is scored by two labels",
     "model.probabilities": "whether it gives more than labels",
     "suites": "results by name of the suite; `NAME#control` are untouched pairs",
     "headline": "the one sentence to take away",
-    "untouched": "accuracy on untouched pairs, each pair once over all suites, and chance",
+    "untouched": "accuracy on untouched pairs, each pair once over all suites; null where there are none",
+    "untouched.name": "what the pairs are called in a sentence",
+    "untouched.accuracy": "share of the answered ones that are right",
+    "untouched.chance": "what guessing gives there",
     "diagnosis": "findings, gravest first",
     "contamination": "whether the model has seen HANS; null where it was not asked for that",
-    "profile": "what moves the answers; null without suite `cues`",
-    "overall": "accuracy on the whole suite",
-    "metrics": "further numbers of the suite by name",
-    "by": "accuracy by factor and value, crossings too",
-    "vs_control": "changed against untouched pairs; null without a control",
-    "unanswered": "pairs without an answer, which count as wrong",
+    "contamination.reference": "the model known to be clean; null without one",
+    "contamination.cells": "the four suites",
+    "contamination.cells[].words": "whether its words are those of the published file",
+    "contamination.cells[].templates": "whether its templates are those of the published file",
+    "contamination.cells[].suite": "its name",
+    "contamination.cells[].slices": "accuracy on all pairs, where heuristics are wrong, and by heuristic",
+    "contamination.contrasts": "differences between the four suites",
+    "contamination.contrasts[].slice": "the pairs it is taken on",
+    "contamination.contrasts[].name": "`words`, `templates` or `both`",
+    "contamination.contrasts[].question": "what it asks",
+    "contamination.contrasts[].difference": "how large it is",
+    "contamination.contrasts[].reference": "the same of the reference; null without one",
+    "contamination.contrasts[].excess": "the difference less that of the reference",
+    "contamination.contrasts[].excess_p": "p of the excess",
+    "contamination.contrasts[].excess_p_adjusted": "the same, corrected for its family",
+    "contamination.verdict": "what the contrasts come to, in a sentence",
+    "contamination.can": "what the contrasts can show",
+    "contamination.cannot": "what they cannot show",
+    "profile": "what moves the answers; null without suite `cues` or `grounding/cues`",
+    "profile.gold_effect": "how much the truth moves answers",
+    "profile.cues": "effects by cue",
+    "profile.premise_use": "how often an answer changes with a premise of other gold",
+    "profile.interactions": "cues whose effect depends on another cue by more than 10 points",
+    "profile.cells": "how many cells of the design were asked",
+    "profile.stability": "how often answers stay, by what was done to the pair",
+    "profile.reverse_overlap": "how often entailment is answered where it is gold and words do not overlap",
+    "profile.hypothesis_alone": "how many answers the words of the hypothesis alone predict",
+    "profile.answers": "how often each label is answered",
+    "profile.suite": "the suite it was measured on",
+    "grounding": "how a verifier does on claims and documents; null without such suites",
+    "grounding.suites": "the suites it was measured on",
+    "grounding.documents": "how many documents they have",
+    "grounding.pairs": "claims that were answered, edited and not",
+    "grounding.called_supported": "share of them called supported",
+    "grounding.to_support": "how many of them are supported, by gold",
+    "grounding.to_reject": "how many are not, by gold or, without gold, by what an edit does",
+    "grounding.rule": "how scores become verdicts",
+    "grounding.rule.deployed": "the rule as deployed: `argmax`, `sum` or `threshold=T`",
+    "grounding.rule.chosen": "the threshold with the highest balanced accuracy on untouched claims",
+    "grounding.rule.note": "why no threshold was chosen",
+    "grounding.untouched": "claims as they are",
+    "grounding.untouched.claims": "claims with gold that were answered",
+    "grounding.untouched.supported": "how many of them are supported",
+    "grounding.untouched.balanced_accuracy": "mean of the accuracies on supported and on other claims",
+    "grounding.untouched.balanced_accuracy_chosen": "the same with the chosen threshold, cross-fitted over documents",
+    "grounding.untouched.auc": "probability that a supported claim has a higher score than another",
+    "grounding.untouched.recall": "share of supported claims called supported",
+    "grounding.untouched.false_support": "share of other claims called supported",
+    "grounding.untouched.false_support_chosen": "the same with the chosen threshold",
+    "grounding.untouched.accuracy": "share of right verdicts",
+    "grounding.untouched.commonest": "accuracy of one verdict for all claims, that which is right for most",
+    "grounding.precision": "what verdicts are worth in a service; null without a base rate",
+    "grounding.precision.base_rate": "share of claims that are not supported there",
+    "grounding.precision.supported": "share of claims called supported that are",
+    "grounding.precision.unsupported": "share of claims called unsupported that are not supported",
+    "grounding.edits": "what becomes of verdicts when claims or documents are edited",
+    "grounding.edits[].edit": "name of the edit",
+    "grounding.edits[].suite": "suite that makes it",
+    "grounding.edits[].gold": "what the edit does to gold",
+    "grounding.edits[].kind": "kind of the edit; empty for all together",
+    "grounding.edits[].pairs": "originals and their edited claims that were both answered",
+    "grounding.edits[].documents": "documents they come from",
+    "grounding.edits[].wrong": "if gold changes, share of originals called supported whose edited claim still is; "
+    "if it stays, share of verdicts that change",
+    "grounding.edits[].wrong_chosen": "the same with the chosen threshold",
+    "grounding.edits[].higher": "probability that the original has a higher score than the edited claim",
+    "grounding.edits[].shift": "mean change of the score",
+    "grounding.edits[].lost": "share of pairs called supported before the edit and not after",
+    "grounding.edits[].gained": "share of pairs called supported after the edit and not before",
+    "grounding.edits[].wrong_truncated": "`wrong` among pairs that were cut to fit the model",
+    "grounding.edits[].wrong_whole": "`wrong` among the others",
+    "grounding.curves": "verdicts by length of the document or place of the evidence",
+    "grounding.curves[].curve": "what varies",
+    "grounding.curves[].name": "its value",
+    "grounding.curves[].words": "mean number of words of the documents",
+    "grounding.curves[].claims": "claims that were answered",
+    "grounding.curves[].recall": "share of supported claims called supported",
+    "grounding.curves[].false_support": "share of other claims called supported",
+    "grounding.curves[].changed": "share of verdicts that differ from those on the same claims untouched",
+    "grounding.kinds": "verdicts by kind of claim, in suites about knowledge and conflicting passages",
+    "grounding.kinds[].suite": "the suite",
+    "grounding.kinds[].kind": "the kind of claim",
+    "grounding.kinds[].claims": "claims that were answered",
+    "grounding.kinds[].supported": "share called supported",
+    "grounding.kinds[].right": "share of verdicts that follow gold",
+    "grounding.knowledge": "whether verdicts follow the document or the world; null where it was not asked",
+    "grounding.knowledge.against": "share of verdicts that follow the world where the document says otherwise",
+    "grounding.knowledge.agreeing": "share of wrong verdicts where document and world agree",
+    "grounding.knowledge.true_unsaid": "share called supported of claims that are true and not in the document",
+    "grounding.knowledge.false_unsaid": "the same of false claims",
+    "grounding.answers": "answers of several sentences, one of them unsupported; null where none were asked",
+    "grounding.answers.answers": "how many there are",
+    "grounding.answers.unsupported": "how many have an unsupported sentence",
+    "grounding.answers.whole": "AUC of the score of the whole answer",
+    "grounding.answers.lowest": "AUC of the lowest score of its sentences",
+    "grounding.answers.whole_accuracy": "balanced accuracy of verdicts on whole answers",
+    "grounding.answers.lowest_accuracy": "balanced accuracy of rejecting an answer if one of its sentences is rejected",
+    "grounding.answers.located": "share of answers whose unsupported sentence has the lowest score",
+    "grounding.answers.chance": "the same by chance",
+    "suite.overall": "accuracy on the whole suite",
+    "suite.metrics": "further numbers of the suite by name",
+    "suite.by": "accuracy by factor and value, crossings too",
+    "suite.vs_control": "changed against untouched pairs; null without a control",
+    "suite.unanswered": "pairs without an answer, which count as wrong",
+    "suite.collapse_differs": "verdicts that another `--collapse` would change; null where gold is one label",
+    "suite.published": "numbers of papers for this suite",
+    "suite.published[].system": "the model that the paper tested",
+    "suite.published[].source": "paper and table",
+    "suite.published[].condition": "how it was trained or asked, where that is not as usual",
+    "suite.published[].by": "the slice it is about",
+    "suite.published[].value": "the number",
+    "suite.published[].correction": "why the value is not the printed one",
+    "suite.strata": "columns within which groups are resampled",
+    "suite.errors": "wrong answers by kind",
+    "suite.errors.n": "how many there are; pairs without an answer are not among them",
+    "suite.errors.control_n": "how many there are on the untouched pairs; null without a control",
+    "suite.errors.kinds": "by kind: `false neutral`, `E-C` …",
+    "suite.errors.note": "why kinds are missing, or are named by the answer alone",
+    "suite.corpus": "what the suite was made from",
+    "estimate.value": "null where it cannot be computed",
+    "estimate.low": "lower end of the 95 % interval",
+    "estimate.high": "upper end",
+    "estimate.n": "rows",
+    "estimate.groups": "independent groups of rows",
+    "estimate.method": "how the interval was computed",
+    "estimate.note": "why there is no value or interval, and other remarks",
+    "finding.code": "see the [codes of findings](findings.md)",
+    "finding.severity": "how grave it is",
+    "finding.suite": "the suite it is about; empty where it is about all",
+    "finding.text": "the finding in a sentence",
+    "finding.evidence": "the numbers behind it",
+    "finding.by": "the slice it is about",
+    "finding.suites": "all suites that show it",
+    "control": "accuracy, or the rate, on the untouched pairs",
+    "suite.vs_control.difference": "accuracy on the changed pairs less that",
+    "against_control.difference": "the rate on the changed pairs less that",
+    "test": "name of the test of the difference",
+    "p": "p before correction",
+    "p_adjusted": "p corrected for its family",
+    "error_kind.count": "errors of this kind",
+    "error_kind.vs_control": "the same on untouched pairs, and differences; null without a control",
+    "error_kind.vs_control.count": "errors of this kind on the untouched pairs",
+    "error_kind.vs_control.share": "share among errors, compared",
+    "error_kind.vs_control.rate": "rate among pairs, compared",
+    "cue_effect.toward": "the label the cue pushes toward; null where the two halves of the items do not agree on one",
+    "cue_effect.effect": "`with` less `without`",
+    "cue_effect.with": "how often that label, not being gold, is answered with the cue",
+    "cue_effect.without": "how often without it",
+    "cue_effect.used": "whether the lower end of the effect exceeds 10 points",
+    "interaction.cue": "the cue",
+    "interaction.other": "the cue that its effect depends on",
+    "interaction.with_other": "its effect where the other is there",
+    "interaction.without_other": "its effect where the other is not",
+    "interaction.difference": "the former less the latter",
     "truncated": "pairs that were cut to fit the model",
-    "collapse_differs": "verdicts that another `--collapse` would change; null where gold is one label",
-    "published": "numbers of papers for this suite",
-    "strata": "columns within which groups are resampled",
     "notes": "what a reader should know",
-    "errors": "wrong answers by kind",
-    "corpus": "what the suite was made from",
-    "value": "null where it cannot be computed",
-    "low": "lower end of the 95 % interval",
-    "high": "upper end",
-    "n": "rows",
-    "groups": "independent groups of rows",
-    "method": "how the interval was computed",
-    "note": "why there is no value or interval, and other remarks",
-    "gold_effect": "how much the truth moves answers",
-    "premise_use": "how often an answer changes with a premise of other gold",
-    "stability": "how often answers stay, by what was done to the premise",
-    "code": "see the codes of findings",
-    "severity": "how grave it is",
-    "evidence": "the numbers behind it",
 }
-"""What keys of results.json mean, where the schema itself does not say."""
+"""What keys of results.json mean, by path or else by name, where the schema itself does not say."""
 LONGEST = 300
 """Characters that a text has in a table, at most."""
 
 Table = Iterable[Iterable[str]]
 
-SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`) or in `acidtest.toml`: for all commands
-at the top, for one command in its table. A flag goes before a variable, a variable before the file.
+SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`; `--help` names it) or in
+`acidtest.toml`: for all commands at the top, for one command in its table. A flag goes before a variable, a variable
+before the file.
 
 ```toml
 seed = 7
@@ -92,6 +227,10 @@ limit = 500
 current folder may not run code or send a key: `python:` and `endpoint:` models, suites that are Python files, and
 `address` are refused there. Say them on the command line or in a variable, or name the file:
 `ACIDTEST_CONFIG=acidtest.toml`."""
+
+COMPLETION = """`acidtest --install-completion` makes your shell (bash, zsh, fish or PowerShell) complete a line when
+you press Tab; open a new shell afterwards. It completes commands and their options, names of suites (after a comma
+too), and the beginnings of model specs. `acidtest --show-completion` prints the script and installs nothing."""
 
 VARIABLES = {
     "ACIDTEST_CONFIG": "the settings file, instead of `acidtest.toml` in the current folder",
@@ -161,7 +300,13 @@ is a test, p adjusted for its family below 0.05.
 | less | info | info | info |
 
 Guessing is even among the labels: one third on a single gold label, two thirds where gold is non-entailment, one half
-for two-way models. On untouched pairs it is what dealing out the model's answers at random gives, if that is more."""
+for two-way models. On untouched pairs it is what dealing out the model's answers at random gives, if that is more.
+
+Of claims (suites `grounding/…`) what counts is balanced accuracy, the mean of the shares of supported claims called so
+and of others not called so; guessing, and one verdict to all, get one half. V1 needs surely more than other unsupported
+claims get, by 5 points; V3 surely more than 5 % of verdicts; both corrected for the number of edits (Holm). With one
+verdict to nearly all claims (A1), or near chance (K1 to K3), no finding is about edits.
+[How findings are made](../explanation/grounding.md#how-findings-are-made)."""
 
 
 ERRORS = """`acidtest errors` samples a run's errors and proposes a category of Naik et al. (2018), section 2; a person
@@ -370,11 +515,12 @@ def findings_page() -> str:
 
 
 def settings_page() -> str:
-    """The settings file, the variables, the parts of a signature."""
+    """The settings file, the variables, completion, the parts of a signature, the methods."""
     variables = table(("variable", "meaning"), ((f"`{name}`", text) for name, text in VARIABLES.items()))
     signature = table(("part", "meaning"), ((f"`{name}:`", text) for name, text in SIGNATURE_PARTS.items()))
     methods = table(("in the name of a method", "meaning"), METHODS.items())
-    lines = [SETTINGS, "", "## Variables", "", *variables, "## Parts of a signature", "", *signature]
+    lines = [SETTINGS, "", "## Variables", "", *variables, "## Shell completion", "", COMPLETION, ""]
+    lines += ["## Parts of a signature", "", *signature]
     return page("Settings, signatures, methods", *lines, "## Methods", "", *methods)
 
 
@@ -390,14 +536,19 @@ def layouts_page() -> str:
     return page("Layouts of NLI files", intro, "", *table(("layout", "columns", "labels", "note"), rows))
 
 
-def schema_rows(schema: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[list[str]]:
-    """A row for every key of a JSON Schema: its path, type and description."""
-    for key, value in schema.get("properties", {}).items():
-        meaning = value.get("description") or MEANINGS.get(f"{path}{key}") or MEANINGS.get(key, "")
+def schema_rows(schema: Mapping[str, Any], path: str = "", section: str = "") -> Iterator[list[str]]:
+    """A row for every key of a JSON Schema, in ``section`` of it: its path, type and meaning."""
+    properties = schema.get("properties", {})
+    for key in dict.fromkeys((*properties, *schema.get("required", ()))):
+        value = properties.get(key, {})
+        meaning = value.get("description") or MEANINGS.get(f"{section}{path}{key}") or MEANINGS.get(key)
+        if not meaning:
+            raise ValueError(f"docs/build.py: MEANINGS lacks {section}{path}{key} of results.json")
         yield [f"`{path}{key}`", schema_type(value), meaning]
-        inner = value.get("items", value)
-        if depth < 2 and "properties" in inner:
-            yield from schema_rows(inner, f"{path}{key}{'[]' if 'items' in value else ''}.", depth + 1)
+        parts = (value, value.get("items", {}), *value.get("oneOf", ()))
+        inner = next((part for part in parts if "properties" in part), {})
+        if path.count(".") < 2 and inner:
+            yield from schema_rows(inner, f"{path}{key}{'[]' if 'items' in value else ''}.", section)
 
 
 def schema_type(schema: Mapping[str, Any]) -> str:
@@ -407,9 +558,9 @@ def schema_type(schema: Mapping[str, Any]) -> str:
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
-        return " or ".join(map(str, schema["enum"]))
+        return " or ".join("null" if value is None else str(value) for value in schema["enum"])
     for key in ("oneOf", "anyOf"):
-        if key in schema:
+        if key in schema and "type" not in schema:
             return " or ".join(schema_type(part) for part in schema[key])
     kinds = schema.get("type", "any")
     text = kinds if isinstance(kinds, str) else " or ".join(kinds)
@@ -424,7 +575,7 @@ def results_page() -> str:
     lines = ["`acidtest/data/results.schema.json` is the JSON Schema from which this page is made.", ""]
     lines += table(head, schema_rows(schema))
     for name, part in schema["$defs"].items():
-        rows = list(schema_rows(part))
+        rows = list(schema_rows(part, section=f"{name}."))
         lines += [f"## {name}", "", *(table(head, rows) if rows else [schema_type(part), ""])]
     return page("Keys of results.json", *lines)
 

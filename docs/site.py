@@ -28,15 +28,6 @@ LOADS = re.compile(
 """What a browser fetches by itself; a link that a reader may click is none of it."""
 FOREIGN_WORKER = "https://unpkg.com/iframe-worker/shim"
 """What Zensical has a page from disk load, to search without a web worker."""
-MOVED = {
-    "long-premises.md": "how-to/rag.md",
-    "models.md": "reference/models.md",
-    "profile.md": "explanation/profile.md",
-    "gate.md": "explanation/gate.md",
-    "files.md": "reference/files.md",
-    "endpoints.md": "reference/servers.md",
-}
-"""Where pages are now that grounding.md and baselines.md, which still lie at the top, link to by their old names."""
 TEXTS = ("llms.txt", "llms-full.txt")
 """What is written for language models; pages link to them."""
 
@@ -108,11 +99,6 @@ def build(site: Path) -> None:
         # Programs beside the pages are no part of the site.
         shutil.copytree(DOCS, project / "docs", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
         shutil.copy(CONFIG, project)
-        for page in ("grounding.md", "baselines.md"):
-            text = _text(DOCS / page)
-            for old, new in MOVED.items():
-                text = text.replace(f"]({old}", f"]({new}")
-            (project / "docs" / page).write_text(text, encoding="utf-8", newline="\n")
         for text in TEXTS:
             (project / "docs" / text).touch()
         program = [sys.executable, "-m", "zensical", "build", "--strict"]

@@ -89,6 +89,7 @@ VALUES: dict[str, list[Options]] = {
     "faithful": [{"faithful": True}],
     "least": [{"least": 2}],
     "most": [{"most": 5}],
+    "names": [{"names": "inside"}],
     "nonwords": [{"nonwords": True}],
     "pairs": [],  # A file for swaps, a number for the length ladder: see suite_choices.
     "place": [{"place": "start"}, {"place": "middle"}],
@@ -99,6 +100,7 @@ VALUES: dict[str, list[Options]] = {
     "target": [{"edit": "adjacent", "target": "content"}, {"edit": "keyboard", "target": "function"}],
     "tautology": [{"tautology": "false"}, {"tautology": "true"}],
     "train": [{"train": "train.tsv"}],
+    "times": [{"times": "2+8"}],
     "trust_gold": [{"trust_gold": True}],
     "words": [{"words": "published"}],
     "wsd": [{"wsd": "first"}, {"wsd": "lesk"}],

@@ -125,7 +125,7 @@ def test_claims_without_labels_are_asked_and_never_called_right_or_wrong(tmp_pat
 
 
 def test_the_page_counts_the_reasons_as_they_are() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "grounding.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "grounding.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:4] for line in page.splitlines() if re.match(r"\| `\w+`.*\| [\d, ]+ \|$", line)]
     listed = {name: int(count) for names, _, counts in rows for name, count in zip_counts(names, counts)}
     counts = generated().filter(pl.col("reason") != "supported").group_by("reason").len()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from acidtest import api
+from acidtest.suites.sample import limit_rows
 
 MILL = "The mill of Harrow had 40 workers when it closed in the spring of 1931."
 
@@ -70,3 +71,11 @@ def test_sentences_of_a_response_that_claim_nothing_are_not_asked(write) -> None
     sentences = rows.filter(level="sentence")["hypothesis"].to_list()
     assert sentences == ["The mill closed in 1931.", "It had 40 workers."]
     assert rows.filter(level="response")["hypothesis"].to_list() == [text]
+
+
+def test_a_limit_keeps_the_sentences_of_a_response_together() -> None:
+    whole = api.generate("grounding/answers")
+    counts = dict(whole.frame.collect()["response"].value_counts().iter_rows())
+    sample = limit_rows(whole, 100, 0).frame.collect()
+    assert 100 <= sample.height < 112
+    assert all(counts[response] == count for response, count in sample["response"].value_counts().iter_rows())

@@ -90,7 +90,7 @@ class Card:
     strata: tuple[str, ...] = ()
     crossings: tuple[tuple[str, ...], ...] = ()
     sample_by: str = ""
-    """Which rows ``--limit`` keeps together: ``base_id`` those of a pair; of a column of numbers the lowest."""
+    """Which rows ``--limit`` keeps together: those with one value in this column; of numbers the lowest."""
     rows: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str = ""

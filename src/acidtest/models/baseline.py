@@ -79,7 +79,16 @@ class SupportBaseline:
 
 @MODELS.add("baseline")
 def baseline(rest: str) -> Model:
-    """A baseline by name; what follows a second colon is its argument."""
+    """A baseline by name; what follows a second colon is its argument.
+
+    Those that score claims give the probability of entailment and leave the rest to neutral, so that a claim counts as
+    supported from one half on. Options of the two that read WordNet are separated by commas, as in
+    ``baseline:wordnet:edges=2,similar=none``. ``edges`` (default 3) is how far a common ancestor may be. ``similar``
+    says what adjectives that WordNet calls similar are to one another: synonym (default of ``wordnet``), co-hyponym or
+    none (default of ``wordnet-aligned``). ``antonyms`` is indirect (default: *small* and *huge*, since *huge* is
+    similar to *large*) or direct. ``first`` (``wordnet`` only) says which relation counts where several hold: hyponym
+    (default, then hypernym, synonym, antonym, co-hyponym) or antonym (then synonym, hyponym, hypernym, co-hyponym).
+    """
     name, _, argument = rest.partition(":")
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)
@@ -130,7 +139,7 @@ OPTIONS: Mapping[str, Any] = {"edges": 3, "similar": None, "antonyms": "indirect
 For edges the paper's text says 2; its table 4 is reproduced with 3.
 """
 REPLACEMENT_OPTIONS: Mapping[str, Any] = {**OPTIONS, "similar": "synonym", "first": "hyponym"}
-"""The interpretation of section 4.1 whose accuracies by category come closest to table 4 (docs/baselines.md)."""
+"""The interpretation of section 4.1 whose accuracies by category come closest to table 4 (docs/results/papers.md)."""
 
 _CHOICES = {
     "similar": ("synonym", "co-hyponym", "none"),
@@ -144,7 +153,9 @@ def wordnet(argument: str) -> Rule:
 
     Entailment if the premise's word is a synonym or hyponym of the one that replaces it, neutral if it is a hypernym,
     contradiction if the two are antonyms or co-hyponyms. Sentences without a difference are entailment. There is no
-    answer for words without a relation, or if the difference is not a single replacement.
+    answer for words without a relation, or if the difference is not a single replacement; such a pair counts as wrong.
+    What both sentences begin and end with is taken off; case, punctuation, articles and inflection do not matter; an
+    expression has up to four words. All senses in all parts of speech count.
     """
     from acidtest.text.alignment import replaced_words
     from acidtest.text.word_relations import word_relations
@@ -169,7 +180,9 @@ def wordnet_aligned(argument: str) -> Rule:
     3. A word has no equal, synonym or hyponym in the premise: neutral.
     4. Otherwise entailment.
 
-    A hypothesis without content words is neutral, unless it equals the premise. Word order is ignored.
+    A hypothesis without content words is neutral, unless it equals the premise. Word order is ignored, as is a negation
+    that both sentences have. Co-hyponyms are exclusive if they stand between the same content words, or if their most
+    frequent senses are co-hyponyms in a field of WordNet other than people, groups and verbs: a nurse may be a runner.
     """
     from acidtest.text.alignment import aligned_words
 
@@ -231,28 +244,39 @@ def _is_negated(sentences: pl.Series) -> pl.Series:
 
 
 def word_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
-    """The share of the claim's content words that the document has."""
+    """The share of the claim's content words that the document has in any form; 1 for a claim without any."""
     from acidtest.text.claim_matches import word_share
 
     return word_share(documents, claims)
 
 
 def entity_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
-    """1 where the document has all names of the claim; otherwise half of the share that it has."""
+    """1 where the document has all names of the claim; otherwise half of the share that it has.
+
+    Names are runs of words with capitals, compared as they are written; months, days and a word that only begins a
+    sentence are none.
+    """
     from acidtest.text.claim_matches import name_share
 
     return _all_or_half(name_share(documents, claims))
 
 
 def number_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
-    """1 where the document has all numbers of the claim, in figures or words; otherwise half of the share it has."""
+    """1 where the document has all numbers of the claim, in figures or words; otherwise half of the share it has.
+
+    1,200 is *twelve hundred*, and $1.5 million is 1,500,000 dollars, but 24 months are not *two years*.
+    """
     from acidtest.text.claim_matches import number_share
 
     return _all_or_half(number_share(documents, claims))
 
 
 def claim_only(_: pl.Series, claims: pl.Series) -> pl.Series:
-    """How likely the claim is to be supported, by words that give labels away in NLI data: *never*, *some*."""
+    """How likely the claim is to be supported, by words that give labels away in NLI data: *never*, *some*.
+
+    It never looks at the document. The logarithms of the odds of entailment of 43 words are added up; they were counted
+    in hypotheses of LingNLI and MultiNLI (tools/count_claim_words.py), and in no claim of ours.
+    """
     from acidtest.text.claim_matches import claim_prior
 
     return claim_prior(claims)

@@ -141,8 +141,9 @@ def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
     labels and strata, with draws that depend on the pair and the seed only, so that all suites of a corpus get the same
     pairs. Where several rows are made from a pair, every pair gives one before any gives a second, and pairs take turns
     in which one they give first. Pairs that the suite makes nothing of are replaced by others, in the order of their
-    draws. ``sample_by`` on the card may say otherwise: ``base_id`` keeps the rows of a pair together, up to ``limit``
-    rows or a few more (``consistency``); another column says which rows come first (``cues``).
+    draws. ``sample_by`` on the card may say otherwise: a column of numbers says which rows come first (``cues``);
+    ``base_id``, or another column, keeps the rows with the same value together, up to ``limit`` rows or a few more
+    (``consistency``).
 
     Rows of a suite without a control are divided over labels first, then over one stratum column after the other, so
     that a subcase keeps its share however many templates it has.
@@ -153,10 +154,11 @@ def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
     if limit >= frame.height:
         control = suite.control
         return suite if control is None or control.card.rows <= limit else _with_rows(suite, frame)
-    if suite.card.sample_by == "base_id":
-        return _with_rows(suite, _sample_whole_pairs(suite, frame, limit, seed))
     if suite.card.sample_by in frame.columns:
-        return _with_rows(suite, _sample_by_turns(frame, suite.card.sample_by, limit, seed))
+        is_numbered = not frame[suite.card.sample_by].cast(pl.Int64, strict=False).has_nulls()
+        if is_numbered:
+            return _with_rows(suite, _sample_by_turns(frame, suite.card.sample_by, limit, seed))
+        return _with_rows(suite, _sample_together(suite, frame, limit, seed))
     if suite.control is not None and not frame["base_id"].has_nulls():
         return _with_rows(suite, _sample_rows_of_pairs(suite, suite.control, limit, seed))
     pair = frame.select(pl.coalesce("base_id", "id")).to_series()
@@ -207,19 +209,20 @@ def _sample_by_turns(frame: pl.DataFrame, turns: str, limit: int, seed: int) -> 
     return frame[order.sort(turns, "draw")["row"].head(limit).sort()]
 
 
-def _sample_whole_pairs(suite: Suite, frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:
-    """All rows of randomly drawn pairs, ``limit`` rows or a few more, in the proportions of the pairs' labels."""
-    sizes = frame.group_by("base_id").agg(pl.len().alias("rows"), pl.col("label").first())
+def _sample_together(suite: Suite, frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:
+    """All rows of drawn values of ``sample_by``, ``limit`` rows or a few more, in the proportions of their labels."""
+    column = suite.card.sample_by
+    sizes = frame.group_by(column).agg(pl.len().alias("rows"), pl.col("label").first())
     if suite.control is not None:
-        labels = suite.control.frame.select(base_id="id", label="label").collect()
-        sizes = sizes.drop("label").join(labels, on="base_id", how="left")
+        labels = suite.control.frame.select(pl.col("id").alias(column), "label").collect()
+        sizes = sizes.drop("label").join(labels, on=column, how="left")
     totals = sizes.group_by("label").agg(pl.col("rows").sum()).sort("label")
     quotas = apportion(limit, totals["rows"].to_numpy(), most=totals["rows"].to_numpy())
     sizes = sizes.join(totals.select("label", quota=pl.Series(quotas)), on="label", nulls_equal=True)
-    drawn = sizes.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(sizes["base_id"])))).sort("_draw")
+    drawn = sizes.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(sizes[column])))).sort("_draw")
     rows_before = pl.col("rows").cum_sum().shift(1, fill_value=0).over("label")
-    taken = drawn.filter(rows_before < pl.col("quota"))["base_id"]
-    return frame.filter(pl.col("base_id").is_in(taken.implode(), nulls_equal=True))
+    taken = drawn.filter(rows_before < pl.col("quota"))[column]
+    return frame.filter(pl.col(column).is_in(taken.implode(), nulls_equal=True))
 
 
 def _with_rows(suite: Suite, rows: pl.DataFrame) -> Suite:

@@ -32,19 +32,7 @@ _LYING = re.compile(
     r"\b(?:is|are|was|were|lies|lie|lay|remain\w*|degrees|percent|points|metres|meters|feet|places?|well|far)\s+$"
 )
 _DESCRIBED = re.compile(r"\b(?:is|are|was|were|be|been|an?|the|its|much|far|slightly|even|has|have|had)\s+$")
-_MAYBE_NOUNS = (
-    "growth",
-    "decline",
-    "increase",
-    "decrease",
-    "rise",
-    "fall",
-    "raise",
-    "lower",
-    "reduce",
-    "improve",
-    "grow",
-)
+_MAYBE_NOUN = re.compile(r"growth|decline|increase|decrease|rise|fall|raise|lower|reduce|improve|grow")
 _MEASURES = re.compile(
     r"(?:percent|years?|days?|hours?|minutes?|\w*met(?:re|er)s?|miles?|pounds?|dollars?|euros?|million|billion|times|weeks?|"
     r"months?|kilo\w+|degrees?|feet|of|the|what|as)$"
@@ -127,19 +115,7 @@ def _reading(lower: str, match: re.Match[str]) -> TrendWord | None:
         return item if re.match(r"\s+(?!all\b)\w", after) and _LYING.search(lower[: match.start()]) else None
     if item.word in ("gained", "lost", "gains", "loses"):
         return item if _LOST_OR_GAINED.match(after) else None
-    if item.word in (
-        "growth",
-        "decline",
-        "increase",
-        "decrease",
-        "rise",
-        "fall",
-        "raise",
-        "lower",
-        "reduce",
-        "improve",
-        "grow",
-    ):
+    if _MAYBE_NOUN.fullmatch(item.word):
         # Nouns, infinitives and adjectives: only "a rise in prices", where the opposite is a noun, too.
         return item if re.match(r"\s+in\b", after) and re.search(r"\b(?:an?|the)\s+$", lower[: match.start()]) else None
     return item if _MEASURED.match(after) or _measure_pattern().search(lower) else None

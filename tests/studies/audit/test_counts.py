@@ -304,6 +304,16 @@ def test_means_and_variance_explained_by_hand() -> None:
     assert sums.count("no_new_word") == {"entailment": 0, "neutral": 0}
 
 
+def test_the_interval_of_a_share_lies_between_0_and_1() -> None:
+    rows = [(f"premise {number}", "He never left." if number < 1 else "He left.", "neutral") for number in range(20)]
+    batch = make_batch(frame_of(rows))
+    sums = MeasureSums()
+    sums.add(batch, measure_pairs(batch))
+    share = sums.by_label("hypothesis_negation", sample_of(rows)).means["neutral"]
+    # R: binom.test(1, 20)
+    assert (share.value, share.low, share.high) == pytest.approx((0.05, 0.00126509, 0.24873276), abs=1e-7)
+
+
 def test_genres_by_hand() -> None:
     frame = frame_of([("p", "h", "entailment")] * 30 + [("p", "h", "neutral")] * 30)
     counts = LabelCounter("genre")

@@ -13,6 +13,7 @@ import polars as pl
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
+from acidtest.stats.bootstrap import Interval
 from acidtest.stats.intervals import clopper_pearson, wilson
 from acidtest.studies.pair_batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
 from acidtest.text.cues import amounts_in, negations, unequal
@@ -201,10 +202,14 @@ class MeasureSums:
             premises = len(np.unique(groups[chosen]))
             means[GOLD[code]] = Estimate(mean, n=total, groups=premises, note="one premise, so no interval")
             if total > 1 and premises > 1:
+                design = _design_effect(values[chosen], groups[chosen])
                 variance = max(squares[code] - total * mean * mean, 0.0) / (total - 1)
-                reach = _Z * math.sqrt(variance * _design_effect(values[chosen], groups[chosen]) / total)
-                method = "normal, widened for shared premises"
-                means[GOLD[code]] = Estimate(mean, mean - reach, mean + reach, total, premises, method)
+                reach = _Z * math.sqrt(variance * design / total)
+                interval = Interval(mean - reach, mean + reach, "normal, widened for shared premises")
+                if sums[code] == squares[code]:
+                    # All values are 0 or 1: an interval of a share stays between them.
+                    interval = clopper_pearson(sums[code] / design, total / design)
+                means[GOLD[code]] = Estimate(mean, interval.low, interval.high, total, premises, interval.method)
         explained, largest = _effect(counts[present], sums[present], squares[present])
         p, note = label_test(values, labels, groups)
         return MeasureByLabel(means, explained, largest, p, note=note)

@@ -315,7 +315,7 @@ def _brief_effects(profile: Profile, *, only_used: bool = False) -> Table:
             unused.append(row.name)
         else:
             rows.append(Row(row.name, (push.estimate, push.toward, "used" if push.used else "")))
-    notes = (_LEGEND, *([f"Not used: {', '.join(unused)}."] if unused else []), *_premise_notes(profile))
+    notes = (_LEGEND, *([f"Not shown to be used: {', '.join(unused)}."] if unused else []), *_premise_notes(profile))
     return replace(table, caption="", columns=columns, rows=tuple(rows), notes=notes)
 
 

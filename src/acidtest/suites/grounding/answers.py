@@ -72,6 +72,7 @@ def answers(request: Request) -> Suite:
         columns={**kept, **_COLUMNS},
         strata=tuple(column for column in pairs.card.strata if column in kept),
         crossings=(("level", "kind"),),
+        sample_by="response",
         left_out=splitter.left_out,
     )
     return Suite(rows.select(*COLUMNS, *kept, *_COLUMNS), card)
