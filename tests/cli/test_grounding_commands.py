@@ -44,7 +44,7 @@ def test_all_suites_on_claims_are_one_screen_and_one_table(
 
 def test_the_study_shows_another_threshold_and_precision_in_service(capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "run", "-m", "reference", "-s", "grounding/claims", "--limit", "60", "-o", "run", "-q")
-    out, _ = said(capsys, "grounding", "run", "--threshold", "0.7", "--base-rate", "0.1")
+    out, _ = said(capsys, "grounding", "run", "--threshold", "0.7", "--base-rate", "0.1", "--full")
     assert "above 0.7" in out
     assert re.search(r"^supported, of claims called so, base rate 10 % +\d", out, re.M)
     printed, _ = said(capsys, "grounding", "run", "--threshold", "0.7", "--json")
@@ -96,3 +96,31 @@ def test_a_file_without_labels_is_compared_pair_by_pair(capsys: pytest.CaptureFi
     text = " ".join(out.split())
     assert "Edited claims are not what language models get wrong by themselves" in text
     assert "It calls 100 % of all claims supported, whatever the document says." in text
+
+
+def test_the_study_prints_one_screen_with_its_sentence_first_and_everything_with_full(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    said(capsys, "run", "-m", "baseline:overlap", "-s", "grounding/*", "--limit", "200", "-o", "run", "-q")
+    out, _ = said(capsys, "grounding", "run")
+    lines = out.splitlines()
+    assert len(lines) <= 40
+    assert lines[0].startswith("It ")
+    assert re.search(r"^other unsupported claims +\d+ ", out, re.M)
+    assert re.search(r"^(severe|warning|good) +\w+ ", out, re.M)
+    assert lines[-1].startswith("collapse:argmax|limit:200|model:baseline:overlap")
+    full, _ = said(capsys, "grounding", "run", "--full")
+    assert "Directions of change" in full
+    assert "AUC with 95 % intervals" in full
+
+
+def test_a_file_is_not_cited_by_a_phrase_about_its_licence(capsys: pytest.CaptureFixture[str]) -> None:
+    claims = [f"The mill at Orsby has {number} wheels." for number in range(21, 31)]
+    rows = [{"document": f"It was built in May. {claim} Nobody lives there.", "claim": claim} for claim in claims]
+    Path("claims.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    run = ("run", "-m", "baseline:overlap", "-s", "grounding/claims", "--from", "claims.jsonl", "-o", "run", "-q")
+    out, _ = said(capsys, *run, "--full")
+    text = " ".join(out.split())
+    assert "or does not say it." in text
+    assert "that of the corpus" not in text

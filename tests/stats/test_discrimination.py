@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,24 @@ def test_intervals_cover_what_they_promise_when_scores_say_nothing() -> None:
         covered += [estimate.low <= 0.5 <= estimate.high for estimate in estimates]
     assert (covered / 300 > 0.92).all()
     assert (covered / 300 < 0.99).all()
+
+
+def test_precision_of_few_rows_called_so_has_no_interval() -> None:
+    # Of ten documents with one positive row and another one each, one other row is called so, rightly.
+    groups = np.repeat(np.arange(10), 2)
+    positive = np.tile([True, False], 10)
+    called = np.ones(20, dtype=np.bool_)
+    called[1] = False
+    one = precision(called, positive, groups=groups, base_rate=0.1, of=False)
+    assert (one.value, one.note) == (1.0, "rests on 1 row: no interval")
+    assert math.isnan(one.low)
+
+
+def test_precision_without_an_error_allows_for_as_many_groups_as_it_rests_on() -> None:
+    groups = np.repeat(np.arange(10), 2)
+    positive = np.tile([True, False], 10)
+    called = np.ones(20, dtype=np.bool_)
+    called[1:12:2] = False
+    some = precision(called, positive, groups=groups, base_rate=0.1, of=False)
+    # Six groups without an error: 1 - 0.025 ** (1 / 6) may be wrong (Clopper and Pearson).
+    assert (some.low, some.high) == (pytest.approx(0.025 ** (1 / 6)), 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from acidtest.stats.intervals import clopper_pearson, difference, rate, unpaired_difference, wilson
+from acidtest.stats.intervals import clopper_pearson, difference, mean_of_groups, rate, unpaired_difference, wilson
 from acidtest.stats.resampling import generator
 
 COUNTS = [(0, 1), (1, 1), (1, 10), (5, 10), (81, 263), (263, 263), (999, 1000)]
@@ -304,3 +304,21 @@ def test_intervals_of_unpaired_differences_cover(grouped):
         groups = {"groups_first": of_first, "groups_second": of_second} if grouped else {}
         found.append(unpaired_difference(first, second, **groups, draws_seed=draw, resamples=500))
     assert 0.925 <= coverage(0.1, found) <= 0.99
+
+
+def test_a_mean_of_groups_has_a_t_interval_over_their_means() -> None:
+    estimate = mean_of_groups(np.array([0.1, 0.3, 0.0, -0.1, 0.3, 0.4]), np.array([0, 0, 1, 2, 3, 4]))
+    # R: t.test(c(.2, 0, -.1, .3, .4)): mean 0.16, standard error 0.0927, t = 2.776
+    assert estimate.value == pytest.approx(0.16)
+    assert (estimate.low, estimate.high) == (pytest.approx(-0.0975, abs=1e-4), pytest.approx(0.4175, abs=1e-4))
+    assert (estimate.n, estimate.groups, estimate.note) == (6, 5, "")
+
+
+def test_a_mean_of_few_groups_says_so_and_stays_within_its_bounds() -> None:
+    two = mean_of_groups(np.array([-0.5, 0.2]), np.array([0, 1]))
+    assert (two.low, two.high, two.note) == (-1.0, 1.0, "2 groups only")
+    alike = mean_of_groups(np.zeros(3), np.arange(3))
+    assert (alike.value, alike.note) == (0.0, "all groups are alike: no interval")
+    assert math.isnan(alike.low)
+    assert math.isnan(mean_of_groups(np.zeros(1), np.zeros(1, dtype=np.intp)).low)
+    assert not mean_of_groups(np.zeros(0), np.zeros(0, dtype=np.intp)).known

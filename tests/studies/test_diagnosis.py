@@ -15,12 +15,13 @@ import pytest
 
 import acidtest
 import acidtest.studies.scores.diagnosis as diagnosis
+import acidtest.studies.verification as verification
 from acidtest.core.draws import key
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS, one_hot
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.render.explanations import FINDING_CODES
-from acidtest.studies.scores.diagnosis.severity import severity
+from acidtest.studies.severity import severity
 from acidtest.text.heuristics import words
 
 DISTRACTED = ("stress/word-overlap", "stress/negation", "stress/length-mismatch")
@@ -283,7 +284,8 @@ def test_every_sentence_of_the_catalogue_is_said_of_a_planted_model() -> None:
     verifiers = EXPECTED.with_name("verifier_findings.tsv").read_text(encoding="utf-8").splitlines()[1:]
     said |= {line.split("\t")[1] for line in verifiers}
     folder = Path(diagnosis.__file__).parent
-    written = {code for path in folder.glob("*.py") for code in re.findall(r'"([A-Z]\d)"', path.read_text("utf-8"))}
+    paths = [*folder.glob("*.py"), Path(verification.__file__).parent / "findings.py"]
+    written = {code for path in paths for code in re.findall(r'"([A-Z]\d)"', path.read_text("utf-8"))}
     # M1 is written by the study of contamination.
     assert said == FINDING_CODES.keys() == written | {"M1"}
     assert read_expected().keys() == PLANTED.keys()

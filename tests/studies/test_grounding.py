@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.core.document import Chart, Table, tables, walk
+from acidtest.core.document import Chart, Note, Table, tables, walk
 from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Run
 from acidtest.core.serialise import from_json, to_json
@@ -21,10 +21,12 @@ from acidtest.core.study import STUDIES
 from acidtest.render.terminal import render_screen
 from acidtest.studies.grounding import GroundingResult, grounding
 from acidtest.studies.scores import ModelScores, ScoresResult, score_run
-from acidtest.studies.scores.scorecard import scorecard
+from acidtest.studies.scores.document import describe_scores
+from acidtest.studies.scores.scorecard import describe_model, scorecard
 from acidtest.studies.verification import ONLY_EDITS, measure_grounding
 from acidtest.studies.verification.curves import LENGTH, PADDING, POSITION, points_of
 from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, ModelGrounding
+from acidtest.studies.verification.screen import describe_grounding
 from verifiers import (
     AskedClaim,
     Scorer,
@@ -38,6 +40,7 @@ from verifiers import (
     random,
     reads_100_words,
     reads_the_first_passage,
+    sparing,
     timid,
     turned_round,
     unsteady,
@@ -59,6 +62,7 @@ PLANTED: dict[str, Scorer] = {
     "badly placed": badly_placed,
     "generous": generous,
     "turned round": turned_round,
+    "sparing": sparing,
 }
 
 Said = tuple[str, str, str]
@@ -362,3 +366,141 @@ def test_verdicts_by_chance_accuse_nobody_of_an_edit() -> None:
 
     accused = findings_of([careless(seed) for seed in range(12)])
     assert accused.count("V1") <= 1
+
+
+def test_a_score_at_the_threshold_does_not_exceed_it_whoever_gives_the_threshold() -> None:
+    # 0.8 in single precision is a little more than 0.8 in double precision.
+    def round_scores(claim: AskedClaim) -> float:
+        return 0.8 if claim.supported else 0.9
+
+    by_run = measure_grounding(planted_run(round_scores, ("claims",), settings={"collapse": "threshold=0.8"}))
+    by_user = measure_grounding(planted_run(round_scores, ("claims",)), threshold=0.8)
+    assert by_run.untouched.recall.value == by_user.untouched.recall.value == 0
+    assert by_user.untouched.false_support.value == 1
+
+
+def test_other_suites_of_a_run_do_not_change_what_is_chosen_on_untouched_claims() -> None:
+    def scores(claim: AskedClaim) -> float:
+        return (0.35 if claim.supported else 0.0) + 0.65 * claim.draw
+
+    alone = measure_grounding(planted_run(scores, ("claims",), documents=15))
+    others = measure_grounding(planted_run(scores, documents=15))
+    assert others.rule == alone.rule
+    assert others.untouched == alone.untouched
+    # Documents that no untouched claim is about must not move others into the other half.
+    run = planted_run(scores, documents=15)
+    assert isinstance(run.frame, pl.DataFrame)
+    is_other = pl.col("suite").is_in(["grounding/knowledge", "grounding/conflicts"])
+    groups = pl.when(is_other).then("k" + pl.col("group")).otherwise("group")
+    renamed = measure_grounding(Run(run.header, run.frame.with_columns(group=groups)))
+    assert renamed.documents == 30
+    assert (renamed.rule, renamed.untouched) == (alone.rule, alone.untouched)
+
+
+def test_ties_that_argmax_calls_supported_are_counted() -> None:
+    def half(claim: AskedClaim) -> float:
+        return 0.5 if claim.id.endswith("-0") else perfect(claim)
+
+    model = measure_grounding(planted_run(half, ("claims", "number"), resolution="two-way"))
+    assert (model.untouched.tied, model.untouched.answered) == (60, 360)
+    said = "60 of 360 claims have the same score for supported and not: argmax calls them supported, --threshold 0.5"
+    run = planted_run(half, ("claims", "number"), resolution="two-way")
+    assert said in " ".join(screen(score_run(run)))
+    assert measure_grounding(run, threshold=0.5).untouched.tied == 0
+    assert "same score" not in " ".join(screen(score_run(planted_run(perfect))))
+
+
+def test_without_gold_the_share_called_supported_is_that_of_untouched_claims() -> None:
+    run = planted_run(perfect, ("claims", "number"), gold=False, documents=10)
+    assert isinstance(run.frame, pl.DataFrame)
+    names = run.frame.select("suite", "id").iter_rows()
+    # A fifth of the untouched claims and all edited ones are called supported.
+    seen = {f"{suite} {name}": 0.9 for suite, name in names if suite == "grounding/number" or int(name[0]) in (0, 1)}
+    model = measure_grounding(scored(run, seen))
+    assert model.untouched.called_supported == pytest.approx(12 / 60)
+    assert describe_grounding(model).startswith("It calls 20 % of untouched claims supported")
+    assert describe_model(score_run(scored(run, seen))) == describe_grounding(model)
+
+
+def test_one_verdict_that_would_change_is_singular() -> None:
+    model = score_run(planted_run(perfect, ("claims",)))
+    suites = {name: replace(result, collapse_differs=1) for name, result in model.suites.items()}
+    document = describe_scores(ScoresResult({"m": replace(model, suites=suites)}))
+    notes = [part.text for part in walk(document.parts) if isinstance(part, Note)]
+    assert "1 verdict would change if probabilities were collapsed another way." in notes
+
+
+def nearly_random(claim: AskedClaim) -> float:
+    """Random, but for one claim in twelve."""
+    return perfect(claim) if claim.draw * 1000 % 1 < 0.08 else random(claim)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "documents", "sentence"),
+    [
+        (nearly_random, 60, r"It is near chance on untouched claims \(55 % balanced accuracy, 49–60\)\."),
+        (badly_placed, 60, r"It is near chance on untouched claims at argmax \(53 % .*\), but not above 0.9 .*"),
+        (perfect, 3, r"Too few untouched claims to say whether it tells .* \(18 claims: 100 % .*\)\."),
+        (turned_round, 60, r"It does worse than guessing on untouched claims \(0 % balanced accuracy, .*"),
+        (unsteady, 60, r"It tells supported claims from others .*, and changes 61 % of verdicts when numbers, .*"),
+    ],
+)
+def test_the_headline_says_tells_only_of_a_verifier_surely_above_chance(
+    scorer: Scorer, documents: int, sentence: str
+) -> None:
+    suites = ("claims", "number", "rewritten")
+    assert re.fullmatch(sentence, describe_model(score_run(planted_run(scorer, suites, documents=documents))))
+
+
+def test_the_headline_names_no_edit_from_a_few_pairs() -> None:
+    run = planted_run(perfect, ("claims", "number"), documents=20)
+    assert isinstance(run.frame, pl.DataFrame)
+    # Three numbers were edited, and all three pass.
+    is_edited = pl.col("suite") == "grounding/number"
+    few = run.frame.filter(~is_edited | pl.col("id").is_in(["0-0-number", "1-0-number", "2-0-number"]))
+    passed = {f"grounding/number {n}-0-number": 0.9 for n in range(3)}
+    model = score_run(scored(Run(run.header, few), passed))
+    assert model.grounding is not None
+    assert effect(model.grounding, "number").wrong.value == 1
+    assert "changed number" not in describe_model(model)
+    text = "\n".join(screen(model))
+    assert "More that change gold, still called supported: too few: number." in text
+    assert not re.search(r"^number ", text, re.M)
+
+
+def test_few_documents_are_said_once() -> None:
+    text = "\n".join(screen(score_run(planted_run(perfect, documents=8))))
+    assert text.count("8 documents: most edits are too few to judge.") == 1
+    assert "too few to judge" not in "\n".join(screen(score_run(planted_run(perfect, documents=10))))
+
+
+def test_findings_that_do_not_fit_are_counted() -> None:
+    model = score_run(planted_run(unsteady))
+    worse = replace(model, diagnosis=model.diagnosis[:1] * 3)
+    assert "and 1 more: --full" in screen(worse, findings=2)
+    assert "--full" not in " ".join(screen(worse, findings=3))
+
+
+def test_precision_in_service_is_one_line_of_the_screen() -> None:
+    run = planted_run(perfect, settings={"base_rate": 0.1})
+    line = "Where 10 % of claims are unsupported: right if called supported 100 % (94–100), if not 100 % (94–100)."
+    assert line in " ".join(screen(score_run(run)))
+
+
+def test_suites_that_are_not_made_from_the_users_file_are_named() -> None:
+    run = planted_run(perfect)
+    own = {name: replace(card, arguments={"from": "mine"}) for name, card in run.header.suites.items()}
+    own["grounding/knowledge"] = run.header.suites["grounding/knowledge"]
+    mine = Run(replace(run.header, suites=own), run.frame)
+    assert "grounding/knowledge is made from our own documents, not from your file." in screen(score_run(mine))
+    assert "your file" not in " ".join(screen(score_run(run)))
+
+
+def test_auc_is_never_a_percentage() -> None:
+    result = grounding([planted_run(generous), planted_run(perfect)])
+    found = tables(STUDIES["grounding"].document(result)).values()
+    rows = [(row, table) for table in found for row in table.rows if "AUC" in (row.name + table.caption)]
+    assert rows
+    assert all(table.columns[0].unit == "decimal" for _, table in rows)
+    claims_only = screen(score_run(planted_run(generous, ("claims",))))
+    assert re.search(r"untouched claims +360 .* (0\.\d{3}|1\.000) ", "\n".join(claims_only))

@@ -108,7 +108,7 @@ def test_claims_of_a_file_are_taken_as_they_are(tmp_path: Path) -> None:
     assert suite.card.columns == {"topic": "factor", "document_words": "covariate"}
     assert (suite.card.note, suite.card.citation) == (
         "Claims, each with the whole document that supports it, denies it or does not say it",
-        "that of the corpus it was made from",
+        "",
     )
 
 

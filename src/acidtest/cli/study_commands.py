@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
 from acidtest.cli.options import (
+    SCREEN,
     Columns,
+    Full,
     Json,
     LabelMap,
     Seed,
     echo,
     print_document,
     print_json,
+    print_lines,
+    terminal_width,
 )
 from acidtest.core.document import Document
 from acidtest.core.errors import AcidtestError, UnknownNameError
@@ -33,6 +38,9 @@ Output = Annotated[
 ]
 Tables = Annotated[Path | None, typer.Option("--tables", help="Write every table into a folder: CSV, LaTeX, Markdown.")]
 Plots = Annotated[Path | None, typer.Option("--plots", help="Write every chart into a folder: SVG and PNG.")]
+
+MOST_ROWS = 12
+"""The most rows of each kind on one screen."""
 
 SHARED: dict[str, tuple[Any, Any]] = {
     "output": (Output, None),
@@ -52,6 +60,8 @@ def study_command(study: Study) -> Callable[..., None]:
     parameters = inspect.signature(study.compute).parameters
     files = [name for name in parameters if input_type(hints[name])[0] is Suite]
     shared = {name: part for name, part in SHARED.items() if name not in parameters}
+    if study.has_screen:
+        shared["full"] = (Full, False)
     added = {**(READING if files else {}), **shared}
     signature = [typer_parameter(parameter, hints[name]) for name, parameter in parameters.items()]
     signature += [keyword_parameter(name, annotation, default) for name, (annotation, default) in added.items()]
@@ -102,8 +112,23 @@ def show(
     if output["json"]:
         print_json(to_json(result) | to_json(written))
     elif document:
-        print_document(document, full=full)
+        if study.has_screen and not output.get("full"):
+            print_lines(_one_screen(partial(study.screen, result), others=len(written)))
+        else:
+            print_document(document, full=full)
         show_written(written)
+
+
+def _one_screen(screen: Callable[[int], Document], *, others: int) -> list[str]:
+    """The lines of a short document; fewer rows where all of them would not leave room for ``others`` lines."""
+    from acidtest.render.terminal import render
+
+    lines: list[str] = []
+    for rows in range(MOST_ROWS, 2, -1):
+        lines = list(render(screen(rows), terminal_width(), full=False))
+        if len(lines) + others <= SCREEN:
+            break
+    return lines
 
 
 def write_document(

@@ -7,7 +7,7 @@ formatted strings: an ``Estimate`` keeps its interval, count and method until it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -337,3 +337,9 @@ def describe_count(count: int, noun: str) -> str:
     if count != 1:
         noun = re.sub(r"(?<![aeiou])y$", "ie", noun) + "s"
     return f"{count:,} {noun}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; nothing for no name."""
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last

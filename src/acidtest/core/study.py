@@ -9,7 +9,7 @@
 The command is made from the first function: parameters become arguments and options, annotations their help, the
 docstring the help of the command. Called from Python, the function also accepts folders in place of runs. A module may
 also define ``rows(result)``, which returns the frame that ``-o FILE.tsv`` writes, or ``rows(result, path)``, which also
-keeps what people have entered in that file.
+keeps what people have entered in that file; and ``screen(result, rows)``, a shorter document, printed without --full.
 """
 
 from __future__ import annotations
@@ -62,6 +62,16 @@ class Study:
     def document(self, result: Any) -> Document:
         """The document that shows a result."""
         document: Document = self._module.document(result)
+        return document
+
+    @property
+    def has_screen(self) -> bool:
+        """Whether the study can show a result on one screen; everything is then printed with --full."""
+        return hasattr(self._module, "screen")
+
+    def screen(self, result: Any, rows: int) -> Document:
+        """The document for one screen, with at most ``rows`` rows of each kind."""
+        document: Document = self._module.screen(result, rows)
         return document
 
     @property

@@ -51,6 +51,7 @@ FINDING_CODES = {
     "V5": "another threshold would do better on untouched claims",
     "V6": "verdicts follow what is true in the world, not the document",
     "V7": "verdicts depend on the order of passages that disagree",
+    "V8": "most unsupported claims are called supported, and another threshold would do better",
     "U1": "pairs without an answer",
     "T1": "pairs that were cut to the model's length",
     "P1": "verdicts that depend on how probabilities are collapsed",

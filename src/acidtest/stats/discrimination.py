@@ -14,12 +14,16 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.document import describe_count
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import clopper_pearson
 from acidtest.stats.jackknife import LOGIT, Replicates, jackknifed, replicates
 from acidtest.stats.resampling import Codes, Floats, numbered
 
 Flags = npt.NDArray[np.bool_]
+
+FEWEST_CALLED = 5
+"""Precision has no interval if fewer rows are called so."""
 
 
 def balanced_accuracy(called: Flags, positive: Flags, *, groups: Codes) -> Estimate:
@@ -31,7 +35,9 @@ def precision(called: Flags, positive: Flags, *, groups: Codes, base_rate: float
     """Share of rows called ``of`` that are so, where a share of ``base_rate`` of all rows is not positive.
 
     With ``of`` true: the positive among those called positive; with false, the others among those called otherwise.
+    Fewer than five rows called so give no interval.
     """
+    judged = called if of else ~called
 
     def share(sums: Floats) -> Floats:
         hit, false = _rates(sums)
@@ -41,7 +47,13 @@ def precision(called: Flags, positive: Flags, *, groups: Codes, base_rate: float
         with np.errstate(invalid="ignore"):
             return np.asarray(right / (right + wrong))
 
-    return _from_counts(called, positive, groups, share, empty=f"no row is called {'positive' if of else 'otherwise'}")
+    empty = f"no row is called {'positive' if of else 'otherwise'}"
+    estimate = _from_counts(called, positive, groups, share, empty=empty, basis=len(np.unique(groups[judged])))
+    count = int(judged.sum())
+    if estimate.known and count < FEWEST_CALLED:
+        note = f"rests on {describe_count(count, 'row')}: no interval"
+        return Estimate(estimate.value, n=estimate.n, groups=estimate.groups, note=note)
+    return estimate
 
 
 def auc(scores: Floats, positive: Flags, *, groups: Codes) -> Estimate:
@@ -93,15 +105,24 @@ def _wins_inside(ranks: npt.NDArray[np.intp], positive: Flags, codes: npt.NDArra
 
 
 def _from_counts(
-    called: Flags, positive: Flags, groups: Codes, statistic: Callable[[Floats], Floats], *, empty: str = ""
+    called: Flags,
+    positive: Flags,
+    groups: Codes,
+    statistic: Callable[[Floats], Floats],
+    *,
+    empty: str = "",
+    basis: int | None = None,
 ) -> Estimate:
-    """A statistic of four counts, of which ``_rates`` makes two shares, with its interval over groups."""
+    """A statistic of four counts, of which ``_rates`` makes two shares, with its interval over groups.
+
+    ``basis`` is the number of groups that it rests on, if not all.
+    """
     if not (positive.any() and (~positive).any()):
         return Estimate(math.nan, n=positive.size, note=_ONE_KIND if positive.size else "no rows")
     codes = numbered(groups).astype(np.intp)
     columns = (called & positive, positive, called & ~positive, ~positive)
     sums = np.stack([np.bincount(codes, column) for column in columns], axis=1).astype(np.float64)
-    return _interval(replicates(sums, statistic, rows=positive.size), empty or _ONE_KIND)
+    return _interval(replicates(sums, statistic, rows=positive.size), empty or _ONE_KIND, basis)
 
 
 def _rates(sums: Floats) -> tuple[Floats, Floats]:
@@ -115,11 +136,11 @@ def _balanced(sums: Floats) -> Floats:
     return np.asarray((hit + 1 - false) / 2)
 
 
-def _interval(replicated: Replicates, undefined: str) -> Estimate:
+def _interval(replicated: Replicates, undefined: str, basis: int | None = None) -> Estimate:
     """The statistic with its interval; 0 and 1 get the one of Clopper and Pearson for as many rows as groups."""
     value, groups = replicated.value, replicated.groups
     if groups > 1 and not math.isnan(value) and (value < 1e-12 or value > 1 - 1e-12):
-        share = clopper_pearson(0, groups).high
+        share = clopper_pearson(0, groups if basis is None else basis).high
         method = "Clopper–Pearson, since all agree, over groups"
         low, high = (0.0, share) if value < 0.5 else (1 - share, 1.0)
         return Estimate(round(value), low, high, replicated.rows, groups, method)

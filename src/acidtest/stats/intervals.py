@@ -46,6 +46,7 @@ Flags = npt.NDArray[np.bool_]
 FEW_GROUPS = 30
 FEW_IN_A_STRATUM = 5
 FEW_DEGREES = 10.0
+FEW_MEANS = 5
 
 
 def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
@@ -92,6 +93,28 @@ def rate(
     if not numbers.size:
         return Estimate(math.nan, note=empty)
     return _mean(numbers, groups, strata, rng=draws_seed, resamples=resamples)
+
+
+def mean_of_groups(values: Floats, groups: Codes) -> Estimate:
+    """Mean over groups of the mean of their values, for values from -1 to 1, with a t interval clipped to that.
+
+    It is for differences of scores, where groups that are all alike tell nothing of others: then there is no interval.
+    """
+    from scipy.special import stdtrit
+
+    if not values.size:
+        return Estimate(math.nan, note="no pairs")
+    codes = np.unique(groups, return_inverse=True)[1]
+    means = np.bincount(codes, values) / np.bincount(codes)
+    value, count = float(means.mean()), len(means)
+    error = float(means.std(ddof=1)) / math.sqrt(count) if count > 1 else 0.0
+    if error < 1e-12:
+        note = "one group only" if count == 1 else "all groups are alike"
+        return Estimate(value, n=values.size, groups=count, note=f"{note}: no interval")
+    reach = float(stdtrit(count - 1, 0.975)) * error
+    note = f"{count} groups only" if count < FEW_MEANS else ""
+    low, high = max(value - reach, -1.0), min(value + reach, 1.0)
+    return Estimate(value, low, high, values.size, count, "t interval over means of groups", note)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,12 @@ class CrossFit:
 
     def threshold_of(self, groups: Codes) -> Floats:
         """The threshold for each row, given its group."""
-        return np.asarray(self.thresholds[self.chosen[_half(self.bundles[groups]), 0]])
+        return np.asarray(self.thresholds[self.chosen[_half(self.bundles_of(groups)), 0]])
+
+    def bundles_of(self, groups: Codes) -> Codes:
+        """The bundle of each row; groups that had no part in the choice are spread over all of them."""
+        beyond = groups % (len(self.bundles) or 1)
+        return np.asarray(self.bundles[beyond])
 
     def exceeded(self, scores: Floats) -> Places:
         """How many of the thresholds each score exceeds; rows without a score exceed none."""
@@ -72,7 +77,7 @@ class CrossFit:
 
     def above(self, exceeded: Places, groups: Codes) -> Resamples:
         """How many rows exceed their threshold."""
-        counts = _counts_above(exceeded, self.bundles[groups], len(self.thresholds), self.weights.shape[1])
+        counts = _counts_above(exceeded, self.bundles_of(groups), len(self.thresholds), self.weights.shape[1])
         sums = np.zeros(self.weights.shape[0])
         for half in (0, 1):
             members = _half(np.arange(self.weights.shape[1])) == half
@@ -81,7 +86,7 @@ class CrossFit:
 
     def rows(self, groups: Codes) -> Resamples:
         """How many rows there are."""
-        counts = np.bincount(self.bundles[groups], minlength=self.weights.shape[1])
+        counts = np.bincount(self.bundles_of(groups), minlength=self.weights.shape[1])
         return Resamples(self.weights @ counts)
 
     def share_above(self, scores: Floats, groups: Codes) -> Estimate:
@@ -115,7 +120,8 @@ def cross_fit(
     """Choose thresholds on rows of two kinds; None if a half lacks one of them or there are fewer than eight groups.
 
     ``groups`` are codes below ``number``, in an order that has nothing to do with what they hold: even and odd ones are
-    the halves. Of thresholds that are equally good, the one farthest from all scores is taken.
+    the halves. The result may be applied to groups with other codes as well. Of thresholds that are equally good, the
+    one farthest from all scores is taken.
     """
     if len(np.unique(groups)) < FEWEST_GROUPS:
         return None

@@ -193,9 +193,11 @@ def _notes(suite: _Suite) -> Iterator[Note]:
         counts = {
             "pairs without an answer count as wrong": result.unanswered,
             "pairs were cut to the model's length": result.truncated,
-            "verdicts would change if probabilities were collapsed another way": result.collapse_differs,
         }
         yield from (Note(f"{who}{count:,} {what}.") for what, count in counts.items() if count)
+        if count := result.collapse_differs:
+            verdicts = describe_count(count, "verdict")
+            yield Note(f"{who}{verdicts} would change if probabilities were collapsed another way.")
     for note in dict.fromkeys(note for result in results.values() for note in result.notes):
         if card is None or note.rstrip(".").lower() != card.note.rstrip(".").lower():
             yield Note(note[:1].upper() + note[1:].rstrip(".") + ".", quiet=True)

@@ -28,10 +28,10 @@ from acidtest.studies.cue_profile import CONSTANT, EFFECTS, PREMISES, Profile, c
 from acidtest.studies.expectations import BREAKS, expectation_verdict
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
 from acidtest.studies.scores.diagnosis import explanation
-from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL
 from acidtest.studies.scores.diagnosis.suites import FEW, single_answer, suite_chance, suite_kind
-from acidtest.studies.scores.diagnosis.untouched import is_near_chance
-from acidtest.studies.verification.tables import brief_table, describe_grounding
+from acidtest.studies.severity import ALPHA, SMALL, is_near_chance
+from acidtest.studies.verification.findings import grounding_reason
+from acidtest.studies.verification.screen import brief_table, describe_grounding
 
 SHOWN_FINDINGS = 5
 """The most findings that are shown before the rest is asked for."""
@@ -92,9 +92,18 @@ def scorecard(result: ScoresResult, *, findings: int = SHOWN_FINDINGS, edits: in
     if model.profile:
         parts += [_brief_effects(model.profile, only_used=model.grounding is not None), effects_chart()]
     # What explains all answers is the headline.
-    parts += [] if explanation(model.diagnosis) else model.diagnosis[:findings]
+    if not explanation(model.diagnosis):
+        parts += shown_findings(model.diagnosis, findings)
     signatures = {name: _shared_signature(model)}
     return Document("acidtest scorecard", describe_model(model), tuple(parts), (name,), signatures)
+
+
+def shown_findings(diagnosis: Sequence[Finding], count: int) -> Iterator[Part]:
+    """The first findings, and how many grave ones are left out."""
+    yield from diagnosis[:count]
+    grave = [finding for finding in diagnosis[count:] if finding.severity in ("severe", "warning")]
+    if grave:
+        yield Note(f"and {len(grave)} more: --full")
 
 
 def leading_sections(models: Mapping[str, ModelScores]) -> Iterator[Section]:
@@ -111,7 +120,11 @@ def describe_model(model: ModelScores) -> str:
     """The sentence about a model: what explains all its answers, else profile and verdicts on claims, else findings."""
     if reason := explanation(model.diagnosis):
         return f"It {reason.sentence}."
-    sentences = [describe_grounding(model.grounding)] if model.grounding else []
+    sentences = []
+    if model.grounding:
+        # What explains all verdicts on claims is a finding; the headline must not say otherwise.
+        reason = grounding_reason(model.grounding)
+        sentences.append(f"It {reason.sentence}." if reason else describe_grounding(model.grounding))
     # Which cues a verifier goes by stands in the table and in a finding.
     if model.profile and not (model.grounding and model.grounding.whole_edits and _is_about_claims(model)):
         sentences.insert(0, model.profile.headline)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
+from acidtest.core.suite import ABOUT_CLAIMS, CONTROL
 from acidtest.stats.discrimination import auc, balanced_accuracy, precision
 from acidtest.stats.intervals import rate
 from acidtest.stats.thresholds import CrossFit, cross_fit
@@ -39,6 +42,8 @@ ONLY_EDITS = (
     "Only edited claims were asked, or no untouched claim has gold of both kinds. Edited claims are not what language "
     "models get wrong by themselves: ask claims with labels as well (grounding/claims, --from a file with labels)."
 )
+STARTER = "grounding-starter"
+"""What suites are made from without a file."""
 FEW_DOCUMENTS = "too few documents, or claims of one gold only"
 
 
@@ -69,7 +74,8 @@ def measure_grounding(
     untouched = reader.untouched()
     judged = untouched.select(untouched.answered & (untouched.supported | untouched.unsupported))
     documents = len(reader.document_digests)
-    fit = cross_fit(judged.score, judged.supported, groups=judged.documents, number=documents, seed=seed)
+    number = reader.untouched_documents
+    fit = cross_fit(judged.score, judged.supported, groups=judged.documents, number=number, seed=seed)
     edits, curves = list[EditEffect](), list[CurvePoint]()
     for suite in reader.edited_suites:
         edited = EditedClaims.read(reader, suite)
@@ -99,7 +105,15 @@ def measure_grounding(
         knowledge=knowledge_use(reader),
         answers=answer_detection(reader),
         notes=(ONLY_EDITS,) if edits and not _has_both(judged) else (),
+        starter=_starter_suites(run),
     )
+
+
+def _starter_suites(run: Run) -> tuple[str, ...]:
+    """Suites about claims that are not made from a file, where others of the run are."""
+    names = [name for name in run.header.suites if name.startswith(ABOUT_CLAIMS) and not name.endswith(CONTROL)]
+    is_made = {name: run.header.suites[name].arguments.get("from", STARTER) != STARTER for name in names}
+    return tuple(name for name, made in is_made.items() if not made) if any(is_made.values()) else ()
 
 
 def _has_both(judged: ClaimRows) -> bool:
@@ -112,6 +126,7 @@ def _untouched_claims(untouched: ClaimRows, judged: ClaimRows, fit: CrossFit | N
     right = judged.called == supported
     chosen = Estimate(math.nan, note=NO_THRESHOLD)
     share = float(supported.mean()) if judged.size else math.nan
+    answered = untouched.select(untouched.answered)
     return UntouchedClaims(
         claims=judged.size,
         supported=int(supported.sum()),
@@ -125,6 +140,10 @@ def _untouched_claims(untouched: ClaimRows, judged: ClaimRows, fit: CrossFit | N
         recall=rate(judged.called[supported], groups=documents[supported], empty="no supported claim"),
         false_support=rate(others.called, groups=others.documents, empty="no unsupported claim"),
         false_support_chosen=fit.share_above(others.score, others.documents) if fit else chosen,
+        called_supported=float(answered.called.mean()) if answered.size else math.nan,
+        answered=answered.size,
+        documents=len(np.unique(answered.documents)),
+        tied=int(answered.tied.sum()),
     )
 
 

@@ -41,6 +41,8 @@ class ClaimRows:
     documents: Codes
     """Codes of documents, which all claims of a run share; their order is that of digests."""
     truncated: Flags
+    tied: Flags
+    """Called supported by argmax though another label is as likely."""
 
     @property
     def size(self) -> int:
@@ -70,12 +72,13 @@ class ClaimRows:
             gold=self.gold[chosen],
             documents=self.documents[chosen],
             truncated=self.truncated[chosen],
+            tied=self.tied[chosen],
         )
 
     @classmethod
     def join(cls, parts: Sequence[ClaimRows]) -> ClaimRows:
         """The claims of several parts."""
-        names = ("score", "called", "gold", "documents", "truncated")
+        names = ("score", "called", "gold", "documents", "truncated", "tied")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
@@ -108,9 +111,31 @@ class ClaimReader:
 
     @cached_property
     def document_digests(self) -> U64:
-        """The documents of all suites, ascending."""
-        digests = [self._group_digests(score_rows(self.run, name)) for name in (*self.suites, *self._distinct_controls)]
+        """The documents of all suites: first those of untouched claims, ascending, then the others, ascending.
+
+        So codes of the documents that a threshold is chosen on do not depend on what else was asked.
+        """
+        others = [name for name in (*self.suites, *self._distinct_controls) if name not in self._untouched_suites]
+        rest = np.setdiff1d(self._digests_of(others), self._untouched_documents)
+        return np.concatenate([self._untouched_documents, rest])
+
+    @property
+    def untouched_documents(self) -> int:
+        """How many documents have untouched claims; their codes are below this."""
+        return len(self._untouched_documents)
+
+    @cached_property
+    def _untouched_documents(self) -> U64:
+        return self._digests_of(self._untouched_suites)
+
+    def _digests_of(self, names: Sequence[str]) -> U64:
+        digests = [self._group_digests(score_rows(self.run, name)) for name in names]
         return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *digests]))
+
+    @cached_property
+    def _untouched_suites(self) -> list[str]:
+        """Where untouched claims are read: the suite of all claims or, without it, what edits were made from."""
+        return CLAIMS.names_in(self.run) or self._distinct_controls
 
     @cached_property
     def _distinct_controls(self) -> list[str]:
@@ -124,7 +149,8 @@ class ClaimReader:
         score = rows.column(pl.col("p_entailment")).to_numpy().astype(np.float64)
         missing = np.isnan(score)
         if self.threshold is not None:
-            called = np.nan_to_num(score, nan=-1.0) > self.threshold
+            # In single precision, as runs are scored: 0.8 does not exceed a threshold of 0.8.
+            called = np.nan_to_num(score, nan=-1.0).astype(np.float32) > np.float32(self.threshold)
         elif self.run.header.collapse.mode == "sum":
             called = np.nan_to_num(score, nan=-1.0) > _HALF
         else:
@@ -132,13 +158,20 @@ class ClaimReader:
         truncated = np.zeros(rows.height, dtype=np.bool_)
         if "truncated" in rows.rows.collect_schema():
             truncated = rows.column(pl.col("truncated").fill_null(False)).to_numpy()
-        documents = np.searchsorted(self.document_digests, self._group_digests(rows))
-        return ClaimRows(score, called, rows.gold, documents, truncated)
+        order = np.argsort(self.document_digests)
+        documents = order[np.searchsorted(self.document_digests, self._group_digests(rows), sorter=order)]
+        return ClaimRows(score, called, rows.gold, documents, truncated, self._ties(rows, score))
+
+    def _ties(self, rows: ScoredRows, score: Floats) -> Flags:
+        """Claims that argmax calls supported only because entailment is the first of two likeliest labels."""
+        if self.threshold is not None or self.run.header.collapse.mode != "argmax":
+            return np.zeros(rows.height, dtype=np.bool_)
+        others = rows.column(pl.max_horizontal("p_neutral", "p_contradiction")).to_numpy().astype(np.float64)
+        return np.asarray(score == others)
 
     def untouched(self) -> ClaimRows:
-        """The untouched claims of all suites, each once."""
-        names = [*CLAIMS.names_in(self.run), *self._distinct_controls]
-        parts = [score_rows(self.run, name) for name in names]
+        """The untouched claims, each once."""
+        parts = [score_rows(self.run, name) for name in self._untouched_suites]
         if not parts:
             return ClaimRows.join([_no_claims()])
         questions = np.concatenate([rows.digests("premise", "hypothesis", "label") for rows in parts])
@@ -151,4 +184,4 @@ class ClaimReader:
 
 def _no_claims() -> ClaimRows:
     flags = np.zeros(0, dtype=np.bool_)
-    return ClaimRows(np.zeros(0), flags, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.intp), flags)
+    return ClaimRows(np.zeros(0), flags, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.intp), flags, flags)

@@ -14,7 +14,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import EDIT
 from acidtest.io.wordlists import packaged_table
-from acidtest.stats.intervals import rate
+from acidtest.stats.intervals import mean_of_groups, rate
 from acidtest.stats.resampling import Codes, Floats, taken
 from acidtest.stats.thresholds import CrossFit, Resamples
 from acidtest.studies.controls import Places, score_with_control
@@ -119,7 +119,7 @@ class EditedClaims:
             wrong=pairs.wrong(),
             wrong_chosen=pairs.wrong_chosen(fit),
             higher=pairs.higher(),
-            shift=pairs.mean(pairs.after.score - pairs.before.score),
+            shift=mean_of_groups(pairs.after.score - pairs.before.score, pairs.before.documents),
             lost=pairs.mean(pairs.before.called & ~pairs.after.called),
             gained=pairs.mean(~pairs.before.called & pairs.after.called),
             truncated=int(cut.sum()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from acidtest.core.estimate import Estimate
@@ -45,6 +46,13 @@ class UntouchedClaims:
     false_support: Estimate
     """Share of other claims called supported."""
     false_support_chosen: Estimate
+    called_supported: float = math.nan
+    """Share of answered claims, with gold or without, that are called supported."""
+    answered: int = 0
+    documents: int = 0
+    """Documents of answered claims."""
+    tied: int = 0
+    """Answered claims that argmax calls supported though another label is as likely."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +188,8 @@ class ModelGrounding:
     knowledge: KnowledgeUse | None
     answers: AnswerDetection | None
     notes: tuple[str, ...] = ()
+    starter: tuple[str, ...] = ()
+    """Suites that are not made from the user's file where others are."""
 
     @property
     def whole_edits(self) -> tuple[EditEffect, ...]:

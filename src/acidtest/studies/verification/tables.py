@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from acidtest.core.document import Cell, Chart, Column, Note, Part, Reference, Row, Section, Table, Unit
 from acidtest.core.estimate import Estimate
-from acidtest.core.numbers import interval, whole_percent
+from acidtest.core.numbers import whole_percent
 from acidtest.studies.verification.curves import LENGTH, PADDING, PLACE, POSITION, points_of
-from acidtest.studies.verification.edits import describe_edit
 from acidtest.studies.verification.result import CHANGES, KEEPS, CurvePoint, EditEffect, ModelGrounding
 
 HEADINGS = {
@@ -24,17 +22,15 @@ LEGEND = "% of originals called supported, or of all pairs (95 % interval over d
 HIGHER = "Higher: how often the original has the higher score, ties half."
 _BRIEF_LEGEND = "In % (95 % interval over documents); higher: how often the original has the higher score."
 _MORE = {CHANGES: "More that change gold, still called supported", KEEPS: "More that keep it, verdicts changed"}
-_UNTOUCHED_LEGEND = (
-    "Supported against not, in % (95 % interval over documents); one verdict: right on so many if given to all claims."
-)
 CHOSEN = "The threshold is chosen on untouched claims of other documents (cross-fitted)."
-CAUTION = "Edited claims are not what language models get wrong by themselves: ask claims with gold, too."
-NO_EDITS = "Whether it reads the document, or goes by shared words, only edits show (-s 'grounding/*')."
 CHANCE = 0.5
 FEW = 20
 """With fewer pairs that count than this, an edit is not judged."""
-LITTLE = 0.1
-"""A share of wrong verdicts below this is told as the most there is."""
+FEWEST = 5
+"""An edit with fewer pairs than this has no line on a screen."""
+TIES = 0.05
+"""A larger share of untouched claims with equal scores for both verdicts is worth a line."""
+FEW_MEANS = 5
 _SHARES = "% with 95 % intervals over documents"
 _CURVES = {
     PADDING: ("Unrelated documents around the document", "words"),
@@ -60,36 +56,8 @@ def describe_chosen(model: ModelGrounding) -> str:
     return f"above {max(model.rule.chosen or 0.0, 0.0):.2g}"
 
 
-def describe_grounding(model: ModelGrounding) -> str:
-    """The one sentence about a model as a verifier."""
-    untouched = model.untouched.balanced_accuracy
-    if untouched.known:
-        text = f"It tells supported claims from others with {_percent(untouched)} balanced accuracy (chance 50 %)"
-    elif model.pairs:
-        text = f"It calls {whole_percent(model.called_supported)} of claims supported"
-    else:
-        return "It answered no claim."
-    worst = worst_edit(model, CHANGES)
-    if worst and worst.wrong.value < LITTLE:
-        text += f", and calls at most {_percent(worst.wrong)} of those supported that an edit made unsupported"
-    elif worst:
-        text += f", and still calls {_percent(worst.wrong)} of claims {describe_edit(worst.edit)} supported"
-    unstable = worst_edit(model, KEEPS)
-    if unstable and not (worst and worst.wrong.value >= unstable.wrong.value) and unstable.wrong.value >= LITTLE:
-        text += f", and changes {_percent(unstable.wrong)} of verdicts {describe_edit(unstable.edit)}"
-    return f"{text}." if model.whole_edits else f"{text}. {NO_EDITS}"
-
-
-def worst_edit(model: ModelGrounding, gold: str) -> EditEffect | None:
-    """The edit with surely most wrong verdicts, of those that change gold or of those that keep it; None without any.
-
-    Edits with few pairs that count are passed over.
-    """
-    known = [edit for edit in model.whole_edits if edit.gold == gold and edit.wrong.n >= FEW and edit.wrong.value > 0]
-    return max(known, key=lambda edit: (np.nan_to_num(edit.wrong.low), edit.wrong.value), default=None)
-
-
-def _percent(estimate: Estimate) -> str:
+def percent(estimate: Estimate) -> str:
+    """A share as a whole percentage."""
     return whole_percent(estimate.value)
 
 
@@ -106,57 +74,22 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
         columns += [Column("pairs", "count"), Column("documents", "count"), Column("cut", "count")]
     lines, more = list[Row](), list[str]()
     for gold, heading in HEADINGS.items():
-        effects = sorted((edit for edit in model.whole_edits if edit.gold == gold), key=_gravity)
+        here = sorted((edit for edit in model.whole_edits if edit.gold == gold), key=_gravity)
+        effects = [edit for edit in here if edit.pairs >= FEWEST or not brief]
+        few = [edit.edit for edit in here if edit not in effects]
         lines += [Row(edit.edit, _edit_cells(edit, brief=brief), heading) for edit in effects[:rows]]
-        rest = [f"{edit.edit} {_percent(edit.wrong).removesuffix(' %')}" for edit in effects[rows:] if edit.wrong.known]
-        more += [f"{_MORE[gold]}: {', '.join(rest)}."] if rest else []
+        rest = [f"{edit.edit} {percent(edit.wrong).removesuffix(' %')}" for edit in effects[rows:] if edit.wrong.known]
+        named = [text for text in (", ".join(rest), f"too few: {', '.join(few)}" if few else "") if text]
+        more += [f"{_MORE[gold]}: {'; '.join(named)}."] if named else []
         others = model.untouched.false_support
-        if gold == CHANGES and effects and others.known:
+        if gold == CHANGES and here and others.known:
             chosen = model.untouched.false_support_chosen
-            cells: list[Cell] = [others.n, others, _value(chosen) if brief else chosen, None]
+            cells: list[Cell] = [others.n, others, known_value(chosen) if brief else chosen, None]
             cells += [] if brief else [others.n, others.groups, None]
             lines.append(Row(OTHERS, tuple(cells), heading, role="control"))
     notes = (LEGEND, HIGHER, CHOSEN) if not brief else (_BRIEF_LEGEND,)
     caption = "" if brief else f"Edited claims: wrong verdicts, {_SHARES}"
     return Table(table_id, caption, tuple(columns), tuple(lines), "edit", notes=(*more, *notes))
-
-
-def brief_table(model: ModelGrounding, *, rows: int = 99) -> Table:
-    """One screen of a verifier: the table of edits or, without edits, of untouched claims, and the rest as notes."""
-    if not model.whole_edits:
-        return _brief_untouched(model)
-    table = edits_table(model, brief=True, rows=rows)
-    untouched = CAUTION if model.notes else describe_untouched_claims(model)
-    return replace(table, notes=(*table.notes, untouched, *_brief_passages(model)))
-
-
-def _brief_untouched(model: ModelGrounding) -> Table:
-    claims = model.untouched
-    unit: Unit = "whole percent"
-    columns = [Column("claims", "count"), Column(deployed_name(model), unit), Column(chosen_name(model), unit)]
-    columns += [Column("chance", unit), Column("AUC", unit), Column("accuracy", unit), Column("one verdict", unit)]
-    chosen = _value(claims.balanced_accuracy_chosen)
-    cells = (claims.claims, claims.balanced_accuracy, chosen, CHANCE, _value(claims.auc), _value(claims.accuracy))
-    row = Row("untouched claims", (*cells, claims.commonest))
-    notes = (_UNTOUCHED_LEGEND, *_brief_passages(model))
-    return Table("untouched", "", tuple(columns), (row,), "balanced accuracy", notes=notes)
-
-
-def _brief_passages(model: ModelGrounding) -> Iterator[str]:
-    """A line for each of knowledge, conflicts and whole answers, as far as they were asked."""
-    if use := model.knowledge:
-        text = f"Knowledge: follows the world against the document in {_percent(use.against)} (wrong on "
-        text += f"{_percent(use.agreeing)} where they agree); unsaid claims called supported: "
-        yield f"{text}{_percent(use.true_unsaid)} true, {_percent(use.false_unsaid)} false."
-    kinds = {kind.kind: _percent(kind.supported) for kind in model.kinds}
-    shown = [f"{kinds[name]} if {name}" for name in ("the first agrees", "the last agrees") if name in kinds]
-    if shown:
-        yield f"Conflicting passages, called supported: {', '.join(shown)}."
-    if answers := model.answers:
-        text = f"Whole answers: AUC {answers.whole.value:.2f}, by the lowest sentence {answers.lowest.value:.2f}"
-        if answers.located.known:
-            text += f"; sentence found: {_percent(answers.located)} (chance {whole_percent(answers.chance)})"
-        yield f"{text}."
 
 
 def _gravity(edit: EditEffect) -> tuple[float, float]:
@@ -167,11 +100,12 @@ def _gravity(edit: EditEffect) -> tuple[float, float]:
 def _edit_cells(edit: EditEffect, *, brief: bool) -> tuple[Cell, ...]:
     higher = edit.higher if edit.gold == CHANGES else None
     if brief:
-        return edit.wrong.n, edit.wrong, _value(edit.wrong_chosen), _value(higher)
+        return edit.wrong.n, edit.wrong, known_value(edit.wrong_chosen), known_value(higher)
     return edit.wrong.n, edit.wrong, edit.wrong_chosen, higher, edit.pairs, edit.documents, edit.truncated
 
 
-def _value(estimate: Estimate | None) -> float | None:
+def known_value(estimate: Estimate | None) -> float | None:
+    """The value alone, without its interval; None where there is none."""
     return estimate.value if estimate is not None and estimate.known else None
 
 
@@ -180,21 +114,8 @@ def edits_chart(table_id: str, model: ModelGrounding) -> Chart:
     columns = (deployed_name(model), chosen_name(model)) if model.rule.chosen is not None else (deployed_name(model),)
     axis = "still called supported, or verdicts that changed"
     others = model.untouched.false_support
-    reference = Reference(others.value, f"{OTHERS} ({_percent(others)})") if others.known else None
+    reference = Reference(others.value, f"{OTHERS} ({percent(others)})") if others.known else None
     return Chart(table_id, "dots", columns, axis=axis, reference=reference)
-
-
-def describe_untouched_claims(model: ModelGrounding) -> str:
-    """Balanced accuracy by both rules and AUC in a sentence, with what one verdict to all would get."""
-    claims = model.untouched
-    if not claims.balanced_accuracy.known:
-        return f"Untouched claims: no accuracy ({claims.balanced_accuracy.note})."
-    shown = interval(claims.balanced_accuracy, "whole percent")
-    text = f"Untouched claims: balanced accuracy {_percent(claims.balanced_accuracy)}{f' ({shown})' if shown else ''}"
-    text += f" {deployed_name(model)}"
-    if claims.balanced_accuracy_chosen.known:
-        text += f", {_percent(claims.balanced_accuracy_chosen)} {describe_chosen(model)}"
-    return f"{text}; chance 50 %; AUC {claims.auc.value:.2f}."
 
 
 def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table:
@@ -203,7 +124,6 @@ def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table
     rows = [
         Row("balanced accuracy", (claims.balanced_accuracy, claims.balanced_accuracy_chosen, CHANCE)),
         Row("accuracy", (claims.accuracy, None, claims.commonest)),
-        Row("AUC", (claims.auc, None, CHANCE)),
         Row("supported claims called supported", (claims.recall, None, None)),
         Row("other claims called supported", (claims.false_support, claims.false_support_chosen, None)),
     ]
@@ -219,6 +139,26 @@ def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table
     notes += [f"{claims.without_gold:,} claims have no gold"] if claims.without_gold else []
     notes += ["Base rate: share of claims that are not supported in service"] if model.precision else []
     return Table(table_id, f"Untouched claims, {_SHARES}", columns, tuple(rows), "measure", notes=(*notes, CHOSEN))
+
+
+def auc_table(model: ModelGrounding, table_id: str = "auc") -> Table:
+    """How well scores tell supported claims from others, which needs no threshold; a number from 0 to 1."""
+    rows = [Row("untouched claims", (model.untouched.auc, model.untouched.claims))]
+    if answers := model.answers:
+        rows.append(Row("whole answers", (answers.whole, answers.answers)))
+        rows.append(Row("answers, by the lowest score of their sentences", (answers.lowest, answers.answers)))
+    columns = (Column("AUC", "decimal"), Column("of", "count"))
+    notes = ("How often a supported claim has a higher score than another one; 0.5 is chance, 1 is best.",)
+    return Table(table_id, "AUC with 95 % intervals over documents", columns, tuple(rows), "scores of", notes=notes)
+
+
+def describe_ties(model: ModelGrounding) -> str:
+    """How many untouched claims argmax calls supported at a tie, where they are more than a few; else nothing."""
+    claims = model.untouched
+    if not claims.tied or claims.tied <= TIES * claims.answered:
+        return ""
+    text = f"{claims.tied:,} of {claims.answered:,} claims have the same score for supported and not: argmax calls "
+    return f"{text}them supported, --threshold 0.5 does not."
 
 
 def curve_parts(model: ModelGrounding, prefix: str = "") -> Iterator[Part]:
@@ -266,9 +206,7 @@ def answers_table(model: ModelGrounding, table_id: str = "answers") -> Table | N
         return None
     rows = (
         Row("the whole answer asked: balanced accuracy", (answers.whole_accuracy, CHANCE)),
-        Row("the whole answer asked: AUC", (answers.whole, CHANCE)),
         Row("a sentence called unsupported: balanced accuracy", (answers.lowest_accuracy, CHANCE)),
-        Row("the lowest score of its sentences: AUC", (answers.lowest, CHANCE)),
         Row("the unsupported sentence has the lowest score", (answers.located, answers.chance)),
     )
     counts = f"{answers.answers:,} answers, {answers.unsupported:,} with an unsupported sentence"
@@ -292,6 +230,8 @@ def truncation_table(model: ModelGrounding, table_id: str = "cut") -> Table | No
 def grounding_notes(model: ModelGrounding) -> Iterator[Note]:
     """Caveats of the numbers."""
     yield from (Note(text) for text in model.notes)
+    if ties := describe_ties(model):
+        yield Note(ties)
     if model.truncated:
         share = whole_percent(model.truncated / model.pairs)
         yield Note(
@@ -304,7 +244,11 @@ def directions(model: ModelGrounding, table_id: str = "directions") -> Section:
     columns = (Column("no longer supported"), Column("newly supported"), Column("score", "points"))
     rows = tuple(Row(edit.edit, (edit.lost, edit.gained, edit.shift), _MOVES[edit.gold]) for edit in model.whole_edits)
     caption = f"Verdicts that an edit turns each way, of all pairs, and the mean change of the score, {_SHARES}"
-    return Section("Directions of change", (Table(table_id, caption, columns, rows, "edit"),), folded=True)
+    few = [edit.edit for edit in model.whole_edits if edit.shift.groups < FEW_MEANS]
+    notes = ["Score: mean over documents, t interval over their means."]
+    notes += [f"Fewer than {FEW_MEANS} documents, intervals hardly say anything: {', '.join(few)}."] if few else []
+    table = Table(table_id, caption, columns, rows, "edit", notes=tuple(notes))
+    return Section("Directions of change", (table,), folded=True)
 
 
 def kinds_of_edits(model: ModelGrounding, table_id: str = "kinds") -> Section | None:

@@ -67,7 +67,7 @@ def answers(request: Request) -> Suite:
         arguments={"from": pairs.name},
         sources=pairs.card.sources,
         licence=pairs.card.licence or CORPUS_LICENCE,
-        citation=pairs.card.citation or CORPUS_LICENCE,
+        citation=pairs.card.citation,
         note=_NOTE,
         columns={**kept, **_COLUMNS},
         strata=tuple(column for column in pairs.card.strata if column in kept),

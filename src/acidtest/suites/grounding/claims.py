@@ -48,7 +48,7 @@ def claims(request: Request) -> Suite:
         version=2,
         seed=request.seed if request.n is not None else None,
         arguments={"from": pairs.name},
-        citation=pairs.card.citation or CORPUS_LICENCE,
+        citation=pairs.card.citation,
         licence=pairs.card.licence or CORPUS_LICENCE,
         columns={**pairs.card.columns, **_COLUMNS},
         note=_NOTE if pairs.name == STARTER else "",

@@ -16,9 +16,9 @@ from acidtest.studies.expectations import expectation_findings
 from acidtest.studies.scores.diagnosis import cues
 from acidtest.studies.scores.diagnosis import suites as of_suites
 from acidtest.studies.scores.diagnosis.cues import EntailmentsSeen, describe_untouched
-from acidtest.studies.scores.diagnosis.grounding import grounding_findings, grounding_reason
-from acidtest.studies.scores.diagnosis.severity import by_severity
 from acidtest.studies.scores.diagnosis.untouched import Untouched
+from acidtest.studies.severity import by_severity
+from acidtest.studies.verification.findings import grounding_findings, grounding_reason
 from acidtest.studies.verification.result import ModelGrounding
 
 if TYPE_CHECKING:

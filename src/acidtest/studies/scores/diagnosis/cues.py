@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from acidtest.core.document import Finding
+from acidtest.core.document import Finding, listed
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import describe_share, whole_percent
 from acidtest.core.run import Run
@@ -22,8 +22,8 @@ from acidtest.studies.cue_profile import (
     gold_claim,
     points,
 )
-from acidtest.studies.scores.diagnosis.severity import excess, severity
 from acidtest.studies.scores.diagnosis.untouched import Untouched
+from acidtest.studies.severity import excess, severity
 
 HEURISTICS = {"overlap": "lexical-overlap", "subsequence": "subsequence", "constituent": "constituent"}
 # This rests on benchmarks/diagnosis.py: fifteen planted models on five seeds and samples of 150 and 1,000 pairs.
@@ -184,9 +184,3 @@ def reverse_findings(profile: Profile, seen: EntailmentsSeen | None) -> Iterator
     )
     place = {"label": "entailment", overlap.column: overlap.absent}
     yield Finding("R1", severity(seen.gain), text, suite.name, evidence, place, (suite.name,), seen.gain.value)
-
-
-def listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; nothing for no name."""
-    *first, last = names or [""]
-    return f"{', '.join(first)} and {last}" if first else last

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from acidtest.core.document import Finding
+from acidtest.core.document import Finding, listed
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.core.numbers import describe_share, p_value, signed, whole_percent, whole_points
 from acidtest.core.suite import CROSS
-from acidtest.studies.scores.diagnosis.cues import listed
-from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL, excess, gravest, severity, shortfall, whole
 from acidtest.studies.scores.diagnosis.untouched import Untouched
+from acidtest.studies.severity import ALPHA, SMALL, excess, gravest, severity, shortfall, whole
 
 if TYPE_CHECKING:
     from acidtest.studies.controls import AgainstControl

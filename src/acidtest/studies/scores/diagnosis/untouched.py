@@ -19,16 +19,8 @@ from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import numbered
 from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.rows import Flags, ScoredRows, score_rows
+from acidtest.studies.severity import is_near_chance
 from acidtest.studies.verification.claims import GROUNDING
-
-CLOSE = 0.05
-"""Accuracy is near chance if it is within this of guessing, and its interval within twice this."""
-
-
-def is_near_chance(right: Estimate, chance: float) -> bool:
-    """Whether accuracy is within five points of chance, and its whole interval within ten."""
-    reach = max(right.high - chance, chance - right.low)
-    return right.known and abs(right.value - chance) <= CLOSE and reach <= 2 * CLOSE
 
 
 @dataclass(frozen=True)

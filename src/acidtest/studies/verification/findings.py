@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from acidtest.core.document import Finding, Severity, describe_count
+from acidtest.core.document import Finding, Severity, describe_count, listed
 from acidtest.core.estimate import Estimate
-from acidtest.core.numbers import describe_share, whole_percent, whole_points
+from acidtest.core.numbers import describe_share, interval, whole_percent, whole_points
 from acidtest.stats.significance import holm
 from acidtest.studies.cue_profile import CONSTANT
-from acidtest.studies.scores.diagnosis.cues import listed
-from acidtest.studies.scores.diagnosis.severity import ALPHA, SMALL, excess, gravest, severity, whole
-from acidtest.studies.scores.diagnosis.untouched import is_near_chance
+from acidtest.studies.severity import ALPHA, SMALL, excess, gravest, is_near_chance, severity, whole
 from acidtest.studies.verification.edits import describe_edit
 from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, ModelGrounding
 from acidtest.studies.verification.tables import CHANCE, FEW, deployed_name, describe_chosen
 
 MOST_NAMED = 3
 """How many edits a sentence names."""
+MOST = 0.5
+"""A larger share of unsupported claims called supported is a fault of its own."""
 SOME = 0.1
 """One verdict to all claims is a fault if at least this share of them needs the other."""
 
@@ -29,9 +29,9 @@ def grounding_reason(model: ModelGrounding) -> Finding | None:
     claims = model.untouched
     right, chosen = claims.balanced_accuracy, claims.balanced_accuracy_chosen
     evidence = (f"untouched claims: balanced accuracy {describe_share(right)}; AUC {claims.auc.value:.2f}",)
-    got = f"{whole_percent(right.value)} balanced accuracy, chance is 50 %" if right.known else ""
     if not (is_near_chance(right, CHANCE) or (right.known and right.high < CHANCE)):
         return None
+    got = f"{describe_accuracy(right)}; chance is 50 %"
     if chosen.known and chosen.low > CHANCE + SMALL:
         text = f"is near chance on untouched claims {deployed_name(model)} ({got}), but not {describe_chosen(model)}"
         text += f" ({whole_percent(chosen.value)}): its threshold does not fit"
@@ -42,6 +42,12 @@ def grounding_reason(model: ModelGrounding) -> Finding | None:
         return Finding("K2", "severe", text, evidence=(*evidence, mixed), suites=model.suites, size=1 - right.value)
     text = f"is near chance on untouched claims ({got})"
     return Finding("K1", "severe", text, evidence=evidence, suites=model.suites, size=1 - right.value)
+
+
+def describe_accuracy(right: Estimate) -> str:
+    """Balanced accuracy with its interval for a sentence: *54 % balanced accuracy, 51–56*."""
+    within = interval(right, "whole percent")
+    return f"{whole_percent(right.value)} balanced accuracy{f', {within}' if within else ''}"
 
 
 def _one_verdict(model: ModelGrounding) -> Finding | None:
@@ -67,7 +73,7 @@ def grounding_findings(model: ModelGrounding) -> Iterator[Finding]:
     """What edits show of a model that tells supported claims from others."""
     yield from _missed_changes(model)
     yield from _unstable_verdicts(model)
-    yield from _unneeded_threshold(model)
+    yield from _threshold(model)
     yield from _knowledge(model)
     yield from _conflicts(model)
 
@@ -76,38 +82,59 @@ def _judged(model: ModelGrounding, gold: str) -> list[EditEffect]:
     return [edit for edit in model.whole_edits if edit.gold == gold and edit.wrong.known and edit.wrong.n >= FEW]
 
 
+def missed_edits(model: ModelGrounding) -> list[EditEffect]:
+    """Edits whose claims are called supported surely more often than other unsupported ones, the worst first."""
+    edits = _judged(model, CHANGES)
+    sure = _sure([_missed(model, edit) for edit in edits])
+    return sorted((edits[number] for number in sure), key=lambda edit: -edit.wrong.value)
+
+
+def _missed(model: ModelGrounding, edit: EditEffect) -> Estimate:
+    """How much more often claims of an edit are called supported than other unsupported ones."""
+    others = model.untouched.false_support
+    return excess(edit.wrong, others if others.known else whole(0.0))
+
+
+def notices_edits(model: ModelGrounding) -> EditEffect | None:
+    """The edit with most claims still called supported, where those are surely few of every edit; else None."""
+    edits = _judged(model, CHANGES)
+    is_good = edits and not missed_edits(model) and all(edit.wrong.high < 2 * SMALL for edit in edits)
+    return max(edits, key=lambda edit: edit.wrong.value) if is_good else None
+
+
 def _missed_changes(model: ModelGrounding) -> Iterator[Finding]:
     """Edited claims called supported surely more often than other unsupported ones, all edits in one finding."""
     others = model.untouched.false_support
-    edits = _judged(model, CHANGES)
-    base = others if others.known else whole(0.0)
-    sizes = [excess(edit.wrong, base) for edit in edits]
-    bad = sorted(_sure(sizes), key=lambda number: -sizes[number].value)
-    if bad:
-        named = [f"{whole_percent(edits[n].wrong.value)} of claims {describe_edit(edits[n].edit)}" for n in bad]
+    if bad := missed_edits(model):
+        sizes = [_missed(model, edit) for edit in bad]
+        named = [f"{whole_percent(edit.wrong.value)} of claims {describe_edit(edit.edit)}" for edit in bad]
         beside = f" ({whole_percent(others.value)} of other unsupported claims)" if others.known else ""
         text = f"calls {_listed_most(named)} supported{beside}{_more(named)}"
-        lines = [_evidence(edits[n]) for n in bad]
+        lines = [_evidence(edit) for edit in bad]
         lines += [f"other unsupported claims called supported: {describe_share(others)}"] if others.known else []
-        grade = gravest([severity(sizes[n]) for n in bad])
-        yield _finding("V1", grade, text, [edits[n] for n in bad], lines, sizes[bad[0]].value)
-    elif edits and all(edit.wrong.high < 2 * SMALL for edit in edits):
-        worst = max(edits, key=lambda edit: edit.wrong.value)
+        yield _finding("V1", gravest([severity(size) for size in sizes]), text, bad, lines, sizes[0].value)
+    elif worst := notices_edits(model):
+        edits = _judged(model, CHANGES)
         text = f"notices edits that make claims unsupported: calls at most {whole_percent(worst.wrong.value)} supported"
         yield _finding("V2", "good", text, edits, [_evidence(edit) for edit in edits], 0.0)
+
+
+def unstable_edits(model: ModelGrounding) -> list[EditEffect]:
+    """Edits that keep the meaning and surely change verdicts, the worst first."""
+    edits = _judged(model, KEEPS)
+    sure = _sure([excess(edit.wrong, whole(SMALL)) for edit in edits], least=0.0)
+    return sorted((edits[number] for number in sure), key=lambda edit: -edit.wrong.value)
 
 
 def _unstable_verdicts(model: ModelGrounding) -> Iterator[Finding]:
     """Verdicts that surely change with edits that keep the meaning, all edits in one finding."""
     edits = _judged(model, KEEPS)
-    sizes = [excess(edit.wrong, whole(SMALL)) for edit in edits]
-    bad = sorted(_sure(sizes, least=0.0), key=lambda number: -edits[number].wrong.value)
-    if bad:
-        named = [f"{whole_percent(edits[n].wrong.value)} of verdicts {describe_edit(edits[n].edit)}" for n in bad]
+    if bad := unstable_edits(model):
+        named = [f"{whole_percent(edit.wrong.value)} of verdicts {describe_edit(edit.edit)}" for edit in bad]
         text = f"changes {_listed_most(named)}, though gold stays{_more(named)}"
-        grade = gravest([severity(edits[n].wrong) for n in bad])
-        lines = [_evidence(edits[n]) for n in bad]
-        yield _finding("V3", grade, text, [edits[n] for n in bad], lines, sizes[bad[0]].value)
+        grade = gravest([severity(edit.wrong) for edit in bad])
+        lines = [_evidence(edit) for edit in bad]
+        yield _finding("V3", grade, text, bad, lines, bad[0].wrong.value - SMALL)
     elif edits and all(edit.wrong.high < 2 * SMALL for edit in edits):
         worst = max(edits, key=lambda edit: edit.wrong.value)
         text = f"keeps its verdicts when edits keep the meaning: at most {whole_percent(worst.wrong.value)} change"
@@ -131,15 +158,28 @@ def _two_sided(size: Estimate) -> float:
     return float(2 * ndtr(-abs(size.value) * 1.96 / reach)) if size.value > 0 else 1.0
 
 
-def _unneeded_threshold(model: ModelGrounding) -> Iterator[Finding]:
-    """Balanced accuracy that another threshold would surely raise."""
+def _threshold(model: ModelGrounding) -> Iterator[Finding]:
+    """Most unsupported claims called supported though another threshold does better, or just balanced accuracy."""
     claims = model.untouched
     right, chosen = claims.balanced_accuracy, claims.balanced_accuracy_chosen
-    if right.known and chosen.known and chosen.low > right.high and chosen.value - right.value >= SMALL:
+    false, fewer = claims.false_support, claims.false_support_chosen
+    is_better = right.known and chosen.known and chosen.value - right.value >= SMALL
+    if is_better and false.low > MOST and fewer.known and false.value - fewer.value >= SMALL:
+        text = f"calls {whole_percent(false.value)} of unsupported claims supported {deployed_name(model)}; "
+        text += f"{describe_chosen(model)}, it would be {whole_percent(fewer.value)}, with "
+        text += f"{whole_percent(chosen.value)} balanced accuracy instead of {whole_percent(right.value)}"
+        lines = (
+            f"unsupported untouched claims called supported: {describe_share(false)}",
+            f"{describe_chosen(model)}: {describe_share(fewer)}",
+            f"balanced accuracy: {describe_share(right)}; {describe_chosen(model)}: {describe_share(chosen)}",
+        )
+        size = false.value - fewer.value
+        yield Finding("V8", "warning", text, model.suites[0], lines, {}, model.suites, size)
+    elif right.known and chosen.known and chosen.low > right.high and chosen.value - right.value >= SMALL:
         text = f"would do better with another threshold: {whole_percent(chosen.value)} balanced accuracy on untouched "
         text += f"claims {describe_chosen(model)}, {whole_percent(right.value)} {deployed_name(model)}"
-        lines = (f"chosen: {describe_share(chosen)}", f"deployed: {describe_share(right)}")
-        yield Finding("V5", "info", text, model.suites[0], lines, {}, model.suites, chosen.value - right.value)
+        evidence = (f"chosen: {describe_share(chosen)}", f"deployed: {describe_share(right)}")
+        yield Finding("V5", "info", text, model.suites[0], evidence, {}, model.suites, chosen.value - right.value)
 
 
 def _knowledge(model: ModelGrounding) -> Iterator[Finding]:

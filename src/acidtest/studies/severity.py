@@ -14,6 +14,8 @@ SURE = 0.10
 """A large effect is severe only if at least this much of it is sure."""
 SMALL = 0.05
 ALPHA = 0.05
+CLOSE = 0.05
+"""Accuracy is near chance if it is within this of guessing, and its interval within twice this."""
 
 
 def severity(size: Estimate, *, p: float = 0.0) -> Severity:
@@ -50,6 +52,12 @@ def excess(first: Estimate, second: Estimate) -> Estimate:
     low = value - hypot(first.value - first.low, second.high - second.value)
     high = value + hypot(first.high - first.value, second.value - second.low)
     return Estimate(value, low, high, note=first.note or second.note)
+
+
+def is_near_chance(right: Estimate, chance: float) -> bool:
+    """Whether accuracy is within five points of chance, and its whole interval within ten."""
+    reach = max(right.high - chance, chance - right.low)
+    return right.known and abs(right.value - chance) <= CLOSE and reach <= 2 * CLOSE
 
 
 def whole(share: float) -> Estimate:
