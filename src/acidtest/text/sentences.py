@@ -6,7 +6,7 @@ the places of word list items, and ``Neighbours`` describes the words around the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from operator import or_
@@ -137,6 +137,36 @@ class Sentences:
         inside = (places >= 0) & (places < len(self.text))
         inside &= self.text[np.where(inside, places, 0)] == of
         return np.where(inside, places, len(self.text))
+
+
+@dataclass(frozen=True)
+class TextTokens:
+    """The tokens of one text with tags, places and kinds of names."""
+
+    tokens: list[str]
+    tags: list[str]
+    starts: list[int]
+    ends: list[int]
+    entities: list[str | None]
+
+
+_MOST_RECENT = 5_000
+"""How many tagged texts are remembered, unless more are asked for at once."""
+_RECENT: dict[tuple[str, str], TextTokens | None] = {}
+_TAGGED_COLUMNS = ("token", "tag", "start", "end", "entity")
+
+
+def tokens_by_text(texts: Sequence[str], tagger: str) -> Iterator[tuple[int, TextTokens]]:
+    """The tokens of each text that has any, with its position; texts tagged shortly before are not tagged again."""
+    new = [text for text in dict.fromkeys(texts) if (text, tagger) not in _RECENT]
+    if len(_RECENT) + len(new) > _MOST_RECENT:
+        _RECENT.clear()
+        new = list(dict.fromkeys(texts))
+    sentences = Sentences.of(pl.Series(new, dtype=pl.String), tagger)
+    tagged = {new[row]: TextTokens(*columns) for row, *columns in sentences.by_text(*_TAGGED_COLUMNS)}
+    _RECENT.update({(text, tagger): tagged.get(text) for text in new})
+    known = [_RECENT[text, tagger] for text in texts]
+    return ((number, tokens) for number, tokens in enumerate(known) if tokens is not None)
 
 
 def find_occurrences(sentences: Sentences, surfaces: pl.DataFrame) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from acidtest.io.wordlists import packaged_table
 from acidtest.text.chunks import NOUN_TAGS, Chunk, chunks
 from acidtest.text.inflection import forms_by_slot
 from acidtest.text.names import is_person_name
-from acidtest.text.sentences import Sentences
+from acidtest.text.sentences import tokens_by_text
 from acidtest.text.wordnet import wordnet
 
 _NAME_TAGS = frozenset({"NNP", "NNPS"})
@@ -73,9 +73,10 @@ class TaggedText:
 
 def tag_claims(texts: pl.Series, rows: Sequence[int], tagger: str) -> Iterator[tuple[int, TaggedText]]:
     """The texts in these rows, tagged, with their rows."""
-    chosen = texts.gather(list(rows)) if rows else texts.clear()
-    for number, tokens, tags, starts, ends in Sentences.of(chosen, tagger).by_text("token", "tag", "start", "end"):
-        yield rows[number], TaggedText(chosen[number], tokens, _name_tags(tokens, tags), starts, ends)
+    chosen = texts.gather(list(rows)).to_list() if rows else []
+    for number, tagged in tokens_by_text(chosen, tagger):
+        tags = _name_tags(tagged.tokens, tagged.tags)
+        yield rows[number], TaggedText(chosen[number], tagged.tokens, tags, tagged.starts, tagged.ends)
 
 
 def _name_tags(tokens: Sequence[str], tags: Sequence[str]) -> list[str]:

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
 
@@ -71,12 +69,11 @@ class TaggedClaim:
 
 def tag_claims(claims: Mapping[int, Claim], tagger: str) -> Iterator[TaggedClaim]:
     """The claims that have words, tagged, with their numbers in the batch; others of the batch cost no time."""
-    from acidtest.text.sentences import Sentences
+    from acidtest.text.sentences import tokens_by_text
 
     rows = list(claims)
-    texts = pl.Series([claims[row].text for row in rows], dtype=pl.String)
-    for number, *columns in Sentences.of(texts, tagger).by_text("token", "tag", "start", "end", "entity"):
-        yield TaggedClaim(rows[number], *columns)
+    for number, tagged in tokens_by_text([claims[row].text for row in rows], tagger):
+        yield TaggedClaim(rows[number], tagged.tokens, tagged.tags, tagged.starts, tagged.ends, tagged.entities)
 
 
 def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[dict[int, Claim], dict[int, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import takewhile
 
 from acidtest.suites.grounding.documents import Document, content_stems, names_and_numbers
@@ -75,6 +75,7 @@ class Coherence:
         return runs
 
 
+@lru_cache(2_000)
 def analyse_document(document: Document) -> Coherence:
     """What holds the sentences of a document together."""
     sentences = document.sentences
