@@ -13,7 +13,7 @@ from acidtest import api
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
 from acidtest.suites.grounding.coherence import analyse_document, open_definites, opens_with_link, refers_back
-from acidtest.suites.grounding.documents import Document, read_documents
+from acidtest.suites.grounding.documents import SourceDocument, read_documents
 
 FIRST, SECOND, THIRD = (
     "Ardle Ferries runs two ships.",
@@ -23,7 +23,7 @@ FIRST, SECOND, THIRD = (
 FERRY = f"{FIRST} {SECOND} {THIRD}"
 
 
-def document(text: str) -> Document:
+def document(text: str) -> SourceDocument:
     return read_documents(pl.Series([text]))[0]
 
 

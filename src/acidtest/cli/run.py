@@ -52,6 +52,24 @@ Output = Annotated[
 Name = Annotated[
     str, typer.Option("--name", help="A name for the run, and for its folder under acidtest-runs unless -o is given.")
 ]
+ModelSpecs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="reference, hf:FOLDER, answers:FILE, python:pkg.mod:function …; may be repeated.",
+        autocompletion=complete_model_spec,
+    ),
+]
+SuiteNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--suites",
+        "-s",
+        help="Names, globs and files, comma-separated or repeated. Default: the standard battery.",
+        autocompletion=complete_suite,
+    ),
+]
 CollapseOption = Annotated[str, typer.Option("--collapse", help="argmax, sum or threshold=T.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
 
@@ -108,24 +126,8 @@ class SuiteFileOptions:
 
 def run(
     context: typer.Context,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="reference, hf:FOLDER, answers:FILE, python:pkg.mod:function …; may be repeated.",
-            autocompletion=complete_model_spec,
-        ),
-    ] = None,
-    suites: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--suites",
-            "-s",
-            help="Names, globs and files, comma-separated or repeated. Default: the standard battery.",
-            autocompletion=complete_suite,
-        ),
-    ] = None,
+    model: ModelSpecs = None,
+    suites: SuiteNames = None,
     source: From = None,
     output: Output = None,
     name: Name = "",

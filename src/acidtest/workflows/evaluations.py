@@ -101,12 +101,7 @@ def run(
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
     decision = _collapse(collapse, threshold)
     spec = model if isinstance(model, str) else loaded.name
-    given = {"options": dict(options)} if options else {}
-    settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed, **given}
-    if base_rate is not None:
-        from acidtest.studies.verification import parse_base_rate
-
-        settings["base_rate"] = parse_base_rate(base_rate)
+    settings = _settings(suites, decision, options, base_rate)
     request = _request(suites, loaded, settings)
     folders = [chosen] if chosen else Path(RUNS).glob(f"{_slug(loaded.name)}-*")
     earlier = None if fresh else find_finished(request, folders, page=page)
@@ -118,6 +113,20 @@ def run(
     answer_cache = cache_folder(os.environ) / "answers" if cache else None
     job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache, request=request, name=name)
     return rename(_run_in_folder(job, chosen, fresh=fresh, page=page, progress=progress), name)
+
+
+def _settings(
+    battery: Battery, collapse: Collapse, options: Arguments | None, base_rate: float | None
+) -> dict[str, object]:
+    """What a run was asked for, as its header keeps it; options that were not given are left out."""
+    settings: dict[str, object] = {"collapse": str(collapse), "limit": battery.limit, "seed": battery.seed}
+    if options:
+        settings["options"] = dict(options)
+    if base_rate is not None:
+        from acidtest.studies.verification import parse_base_rate
+
+        settings["base_rate"] = parse_base_rate(base_rate)
+    return settings
 
 
 def _collapse(collapse: str, threshold: float | None) -> Collapse:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.assertions import NOT_MARKED, TaggedClaim, predicate_of, split_by_problem, tag_claims
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 if TYPE_CHECKING:
     from acidtest.text.predicates import Predicate
@@ -87,7 +87,7 @@ def _is_described_as_person(claim: str, document: str) -> bool:
     return re.search(verbs, document) is not None or (role is not None and noun_kind(role[1].lower()) == "person")
 
 
-def _with_detail(claim: Claim, predicate: Predicate | str, fitting: Sequence[Detail]) -> EditedPair | str:
+def _with_detail(claim: CheckedClaim, predicate: Predicate | str, fitting: Sequence[Detail]) -> EditedPair | str:
     if not fitting:
         return "no detail without a word of the document"
     # Kinds are drawn first, because they have different numbers of details.
@@ -169,7 +169,7 @@ def cause(batch: ClaimBatch) -> Iterator[Result]:
 class _Fact:
     """A claim that can be a clause of a longer sentence."""
 
-    claim: Claim
+    claim: CheckedClaim
     clause: str
     """The claim without its full stop, beginning as inside a sentence."""
     is_past: bool
@@ -179,7 +179,7 @@ class _Fact:
     """The stems of words with a capital."""
 
 
-def _sentence_problem(claim: Claim) -> str | None:
+def _sentence_problem(claim: CheckedClaim) -> str | None:
     """Why a claim cannot be a cause or effect, as far as its words and those of its evidence show."""
     from acidtest.text.cautions import first_caution
 
@@ -188,7 +188,7 @@ def _sentence_problem(claim: Claim) -> str | None:
     return first_caution(claim.text, "fact") or first_caution(claim.evidence_sentence or "", "cause")
 
 
-def _fact(claim: Claim, tagged: TaggedClaim) -> _Fact | str:
+def _fact(claim: CheckedClaim, tagged: TaggedClaim) -> _Fact | str:
     predicate = predicate_of(claim, tagged)
     if isinstance(predicate, str):
         return predicate

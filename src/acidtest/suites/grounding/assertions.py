@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 if TYPE_CHECKING:
     from acidtest.text.predicates import Predicate
@@ -36,7 +36,7 @@ def negation(batch: ClaimBatch) -> Iterator[Result]:
         yield tagged.row, predicate if isinstance(predicate, str) else _negated(claim, predicate)
 
 
-def evidence_problem(claim: Claim, least_shared: float = _LEAST_SHARED) -> str | None:
+def evidence_problem(claim: CheckedClaim, least_shared: float = _LEAST_SHARED) -> str | None:
     """Why it is not certain enough that one sentence of the document decides the claim, or None.
 
     A claim worded otherwise than a short document may follow from it only loosely, and its denial be no contradiction.
@@ -67,7 +67,7 @@ class TaggedClaim:
     entities: list[str | None]
 
 
-def tag_claims(claims: Mapping[int, Claim], tagger: str) -> Iterator[TaggedClaim]:
+def tag_claims(claims: Mapping[int, CheckedClaim], tagger: str) -> Iterator[TaggedClaim]:
     """The claims that have words, tagged, with their numbers in the batch; others of the batch cost no time."""
     from acidtest.text.sentences import tokens_by_text
 
@@ -76,14 +76,14 @@ def tag_claims(claims: Mapping[int, Claim], tagger: str) -> Iterator[TaggedClaim
         yield TaggedClaim(rows[number], tagged.tokens, tagged.tags, tagged.starts, tagged.ends, tagged.entities)
 
 
-def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[dict[int, Claim], dict[int, str]]:
+def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[dict[int, CheckedClaim], dict[int, str]]:
     """The supported claims that an edit of the main clause can rest on, and the reasons why others are not among them.
 
     Without ``shared_words``, it does not matter how many of its words the evidence has.
     """
     from acidtest.text.cautions import first_caution
 
-    claims, problems = dict[int, Claim](), dict[int, str]()
+    claims, problems = dict[int, CheckedClaim](), dict[int, str]()
     for row, claim in batch.supported():
         problem = evidence_problem(claim) if shared_words or claim.evidence_sentence is None else None
         problem = problem or first_caution(claim.text, "assertion")
@@ -94,14 +94,14 @@ def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[d
     return claims, problems
 
 
-def predicate_of(claim: Claim, tagged: TaggedClaim) -> Predicate | str:
+def predicate_of(claim: CheckedClaim, tagged: TaggedClaim) -> Predicate | str:
     """The finite verb of the main clause of a claim, or the reason why it is not certain."""
     from acidtest.text.predicates import main_predicate
 
     return main_predicate(claim.text, tagged.words, tagged.tags, tagged.starts, tagged.ends)
 
 
-def _negated(claim: Claim, predicate: Predicate) -> EditedPair | str:
+def _negated(claim: CheckedClaim, predicate: Predicate) -> EditedPair | str:
     from acidtest.text.cautions import caution_pattern, first_caution
     from acidtest.text.predicates import insert_negation, remove_negation
 
@@ -125,7 +125,7 @@ def _negated(claim: Claim, predicate: Predicate) -> EditedPair | str:
     return "verb form not sure" if edited is None else _pair(claim, edited, "inserted")
 
 
-def _pair(claim: Claim, edited: str, kind: str) -> EditedPair:
+def _pair(claim: CheckedClaim, edited: str, kind: str) -> EditedPair:
     old, new = _difference(claim.text, edited)
     return EditedPair(claim=edited, label="contradiction", change=f"{old} → {new}", kind=kind)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from acidtest.suites.grounding.assertions import NO_EVIDENCE, NOT_MARKED
-from acidtest.suites.grounding.documents import Document, content_stems
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.documents import SourceDocument, content_stems
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 _TITLE = r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.|Mayor|Judge|Professor|Detective) "
 _NAME = rf"(?:{_TITLE})?[A-Z][\w'’]*[a-z](?:[- ][A-Z][\w]*[a-z]){{0,2}}"
@@ -72,7 +72,7 @@ def quotation(batch: ClaimBatch) -> Iterator[Result]:
             yield row, EditedPair(claim=text, label="non-entailment", change=f"{name} → {other}")
 
 
-def _problem(claim: Claim) -> str | None:
+def _problem(claim: CheckedClaim) -> str | None:
     from acidtest.text.cautions import first_caution
 
     if not claim.marked:
@@ -82,7 +82,7 @@ def _problem(claim: Claim) -> str | None:
     return "pronoun of the speaker" if _PERSONAL.search(claim.text) else first_caution(claim.text, "assertion")
 
 
-def _other_speakers(claim: Claim, name: str) -> list[str]:
+def _other_speakers(claim: CheckedClaim, name: str) -> list[str]:
     """The speakers of a document who do not say what the claim says, in the order of the document."""
     document, parts = claim.document, set(re.findall(r"[\w-]+", name))
     stated = frozenset(content_stems(claim.text)) - frozenset(content_stems(name))
@@ -98,7 +98,7 @@ def _other_speakers(claim: Claim, name: str) -> list[str]:
     return others
 
 
-def _says(document: Document, last: str, stated: frozenset[str]) -> bool:
+def _says(document: SourceDocument, last: str, stated: frozenset[str]) -> bool:
     """Whether a sentence that names a speaker has half of the words of a statement."""
     return any(
         len(stems & stated) >= _MOST_SHARED * len(stated)
@@ -107,7 +107,7 @@ def _says(document: Document, last: str, stated: frozenset[str]) -> bool:
     )
 
 
-def _speakers(document: Document) -> tuple[str, ...]:
+def _speakers(document: SourceDocument) -> tuple[str, ...]:
     """The names of those who say something in a document; the fullest form of each."""
     from acidtest.text.clauses import function_words
 

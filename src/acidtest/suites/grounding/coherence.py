@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import takewhile
 
-from acidtest.suites.grounding.documents import Document, content_stems, names_and_numbers
+from acidtest.suites.grounding.documents import SourceDocument, content_stems, names_and_numbers
 
 _DEFINITE = re.compile(r"\b[Tt]he (?=([^\W_][\w’'-]*(?: [^\W_][\w’'-]*){0,5}))")
 _THAT = re.compile(r"\bthat\b")
@@ -76,7 +76,7 @@ class Coherence:
 
 
 @lru_cache(2_000)
-def analyse_document(document: Document) -> Coherence:
+def analyse_document(document: SourceDocument) -> Coherence:
     """What holds the sentences of a document together."""
     sentences = document.sentences
     follows = [refers_back(sentence) for sentence in sentences]
@@ -109,7 +109,7 @@ def begins_turn(sentence: str) -> bool:
     return _TURN.match(sentence) is not None
 
 
-def rearrange(document: Document, numbers: Sequence[int]) -> str:
+def rearrange(document: SourceDocument, numbers: Sequence[int]) -> str:
     """The text of a document with its sentences in another order; what stands between them stays in its place."""
     ends = [start + len(sentence) for start, sentence in zip(document.starts, document.sentences, strict=True)]
     between = [document.text[end:start] for end, start in zip(ends[:-1], document.starts[1:], strict=True)]

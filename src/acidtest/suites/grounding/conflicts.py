@@ -14,7 +14,7 @@ from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
 from acidtest.suites.grounding import CITATION, grounding_pairs
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, draw_claims
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, draw_claims
 
 _NAME = "grounding/conflicts"
 _COLUMNS: dict[str, Kind] = {"kind": "factor", "first": "factor", "last": "factor", "value": "factor", "change": "text"}
@@ -138,7 +138,7 @@ def _case_rows(kind: str, old: pl.DataFrame, passages: list[tuple[str, str]], va
     )
 
 
-def _change_value(claim: Claim) -> OtherValue | str:
+def _change_value(claim: CheckedClaim) -> OtherValue | str:
     """The evidence with another value that the claim has, too; or a reason why not, empty where there is no value."""
     sentence = claim.evidence_sentence
     if sentence is None:
@@ -154,7 +154,7 @@ def _change_value(claim: Claim) -> OtherValue | str:
     return unique[claim.choose(len(unique))]
 
 
-def _other_numbers(claim: Claim, sentence: str) -> Iterator[OtherValue]:
+def _other_numbers(claim: CheckedClaim, sentence: str) -> Iterator[OtherValue]:
     from acidtest.text.quantities import alternatives, quantities, replace_number, write_like
 
     claimed = {(quantity.value, quantity.form) for quantity in quantities(claim.text) if not quantity.problem}
@@ -169,7 +169,7 @@ def _other_numbers(claim: Claim, sentence: str) -> Iterator[OtherValue]:
             yield OtherValue("number", quantity.text, new, replace_number(sentence, quantity, new))
 
 
-def _other_dates(claim: Claim, sentence: str) -> Iterator[OtherValue]:
+def _other_dates(claim: CheckedClaim, sentence: str) -> Iterator[OtherValue]:
     if _COMPARES.search(claim.text):
         return
     for match in _YEAR.finditer(sentence):

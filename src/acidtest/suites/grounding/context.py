@@ -15,8 +15,8 @@ from acidtest.suites.grounding.coherence import (
     rearrange,
     refers_back,
 )
-from acidtest.suites.grounding.documents import Document, content_stems, names_and_numbers
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.documents import SourceDocument, content_stems, names_and_numbers
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 _PLACES = ("start", "middle", "end")
 _ABOUT_TEXT = re.compile(
@@ -117,7 +117,7 @@ def order(batch: ClaimBatch) -> Iterator[Result]:
         yield row, EditedPair(document=rearrange(claim.document, numbers), change=change)
 
 
-def _analysis(document: Document, analyses: dict[int, Coherence]) -> Coherence:
+def _analysis(document: SourceDocument, analyses: dict[int, Coherence]) -> Coherence:
     """The analysis of a document, made once for all claims of a batch about it."""
     known = analyses.get(id(document))
     if known is None:
@@ -125,7 +125,7 @@ def _analysis(document: Document, analyses: dict[int, Coherence]) -> Coherence:
     return known
 
 
-def _moved(document: Document, evidence: int, place: str, coherence: Coherence) -> list[int] | None:
+def _moved(document: SourceDocument, evidence: int, place: str, coherence: Coherence) -> list[int] | None:
     """The order of sentences with the evidence at a place; None where it is there already or may not go there.
 
     Sentences that must stay together with it move along.
@@ -144,7 +144,7 @@ def _moved(document: Document, evidence: int, place: str, coherence: Coherence) 
     return next((numbers for numbers in orders if coherence.permits(numbers)), None)
 
 
-def _names_itself(claim: Claim) -> bool:
+def _names_itself(claim: CheckedClaim) -> bool:
     """Whether the evidence names all that the claim names, so that it can be understood before anything else.
 
     The first word of the claim may be a name as well.
@@ -161,7 +161,7 @@ def _lies(number: int, size: int, place: str) -> bool:
     return {"start": number == 0, "end": number == size - 1, "middle": size / 3 <= number + 0.5 <= 2 * size / 3}[place]
 
 
-def _shuffled(claim: Claim, coherence: Coherence) -> list[int]:
+def _shuffled(claim: CheckedClaim, coherence: Coherence) -> list[int]:
     """The sentences in a drawn order that the document permits."""
     blocks = coherence.blocks
     block_of = {number: place for place, block in enumerate(blocks) for number in block}
@@ -182,7 +182,7 @@ def _shuffled(claim: Claim, coherence: Coherence) -> list[int]:
     return numbers
 
 
-def _gaps(document: Document) -> list[tuple[str, int]]:
+def _gaps(document: SourceDocument) -> list[tuple[str, int]]:
     """Where a sentence may be added: the name of the place, and the number of the sentence that will follow."""
     sentences = document.sentences
     size = len(sentences)
@@ -206,7 +206,7 @@ def _is_tied(sentences: Sequence[str], number: int) -> bool:
     return in_quote or refers_back(sentences[number]) or before.rstrip().endswith(("?", ":", ",", ";"))
 
 
-def _insert(document: Document, number: int, sentence: str) -> str:
+def _insert(document: SourceDocument, number: int, sentence: str) -> str:
     """The text with a sentence added before the one of this number, or at the end."""
     text = document.text
     if number == len(document.sentences):

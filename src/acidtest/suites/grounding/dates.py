@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
 
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 from acidtest.suites.grounding.numbers import change_number, choose_measure, duration_gold, is_duration
 from acidtest.suites.grounding.occurrences import (
     IN_DOCUMENT,
@@ -78,7 +78,7 @@ def _places(text: str) -> list[_Place]:
     return places + [_Place("time", mention) for mention in read_times(text)]
 
 
-def _problem(claim: Claim, place: _Place) -> str:
+def _problem(claim: CheckedClaim, place: _Place) -> str:
     text, mention = claim.text, place.mention
     if _STATE.search(text):
         return "state that may last"
@@ -116,7 +116,7 @@ def _is_same(place: _Place, other: _Place) -> bool:
     return same and (place.kind != "day" or one.month == two.month)
 
 
-def _change_date(claim: Claim, place: _Place) -> EditedPair | str:
+def _change_date(claim: CheckedClaim, place: _Place) -> EditedPair | str:
     from acidtest.text.dates import ClockTime
 
     mention = place.mention
@@ -141,7 +141,7 @@ def _happens_once(text: str) -> bool:
     return len(read_dates(text)) == 1 and not _single_events().isdisjoint(re.findall(r"[a-z]+", text))
 
 
-def _other_dates(claim: Claim, place: _Place) -> Iterator[str]:
+def _other_dates(claim: CheckedClaim, place: _Place) -> Iterator[str]:
     """The date with another year, month, day or weekday that the document does not have."""
 
     from acidtest.text.dates import WEEKDAYS, DateMention, days_of_month, month_names, write_date
@@ -178,7 +178,7 @@ def _other_years(year: int, mentions: NumberMentions) -> Iterator[int]:
             yield other
 
 
-def _other_times(claim: Claim, mention: ClockTime) -> Iterator[str]:
+def _other_times(claim: CheckedClaim, mention: ClockTime) -> Iterator[str]:
     """The time of day, two to five hours earlier or later in the same half of the day."""
 
     from acidtest.text.dates import write_time

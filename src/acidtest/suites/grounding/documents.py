@@ -16,11 +16,11 @@ _AHEAD = 0.25
 """By how much the share of the best sentence must exceed that of every other."""
 _MOST_RECENT = 2_000
 """How many documents are remembered."""
-_RECENT: dict[str, Document] = {}
+_RECENT: dict[str, SourceDocument] = {}
 
 
 @dataclass(frozen=True)
-class Document:
+class SourceDocument:
     """A document, split into sentences."""
 
     text: str
@@ -66,7 +66,7 @@ class Document:
         return self.text[:start] + sentence + self.text[start + len(self.sentences[number]) :]
 
 
-def read_documents(texts: pl.Series) -> list[Document]:
+def read_documents(texts: pl.Series) -> list[SourceDocument]:
     """The document of each text; equal texts share one, also with texts read shortly before.
 
     Suites of one file read the same documents one after the other.
@@ -81,19 +81,19 @@ def read_documents(texts: pl.Series) -> list[Document]:
     return [known[text] for text in texts]
 
 
-def _split_documents(texts: pl.Series) -> dict[str, Document]:
+def _split_documents(texts: pl.Series) -> dict[str, SourceDocument]:
     """The documents of some texts, split into sentences; an empty one is a sentence."""
     from acidtest.text.tokens import sentences
 
     split = sentences(texts).group_by("text", maintain_order=True).agg("sentence", "start")
     columns = (texts.gather(split["text"]), split["sentence"], split["start"])
     documents = {
-        text: Document(text, tuple(parts), tuple(starts)) for text, parts, starts in zip(*columns, strict=True)
+        text: SourceDocument(text, tuple(parts), tuple(starts)) for text, parts, starts in zip(*columns, strict=True)
     }
-    return {text: documents.get(text) or Document(text, (text,), (0,)) for text in texts}
+    return {text: documents.get(text) or SourceDocument(text, (text,), (0,)) for text in texts}
 
 
-def find_evidence(claim: str, document: Document) -> tuple[int, ...]:
+def find_evidence(claim: str, document: SourceDocument) -> tuple[int, ...]:
     """The number of the one sentence that has most content words, all names and all numbers of a claim, or nothing.
 
     It must have at least three quarters of the content words, and a quarter more than any other sentence.

@@ -29,7 +29,7 @@ from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows, uses_all
 from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
-from acidtest.suites.grounding.documents import Document, has_names_and_numbers, read_documents
+from acidtest.suites.grounding.documents import SourceDocument, has_names_and_numbers, read_documents
 
 if TYPE_CHECKING:
     from acidtest.text.sentences import Sentences
@@ -41,12 +41,12 @@ _OF_DOCUMENT = ("register", "facts", "document", PLACE)
 
 
 @dataclass(frozen=True)
-class Claim:
+class CheckedClaim:
     """A claim, its document and gold, and the sentences of the document that decide it, as far as they are known."""
 
     text: str
     label: str
-    document: Document
+    document: SourceDocument
     evidence: tuple[int, ...]
     """Numbers of sentences in ``document.sentences``, from 0; empty where unknown."""
     marked: bool
@@ -105,7 +105,7 @@ class ClaimBatch:
     tagger: str = "auto"
 
     @cached_property
-    def claims(self) -> list[Claim]:
+    def claims(self) -> list[CheckedClaim]:
         """All claims, in order."""
         documents = read_documents(self.frame["premise"])
         marks = self.frame[EVIDENCE] if EVIDENCE in self.frame.columns else [None] * self.frame.height
@@ -120,14 +120,14 @@ class ClaimBatch:
 
         return Sentences.of(self.frame["hypothesis"], self.tagger)
 
-    def supported(self) -> Iterator[tuple[int, Claim]]:
+    def supported(self) -> Iterator[tuple[int, CheckedClaim]]:
         """The claims that are supported, or have no gold, with their numbers."""
         return ((row, claim) for row, claim in enumerate(self.claims) if claim.label in ("entailment", "any"))
 
 
-def _claim(text: str, label: str, document: Document, mark: str | None, bits: int) -> Claim:
+def _claim(text: str, label: str, document: SourceDocument, mark: str | None, bits: int) -> CheckedClaim:
     evidence = document.numbers_of(mark) if mark else document.evidence_of(text)
-    return Claim(text, label, document, evidence, bool(mark), bits)
+    return CheckedClaim(text, label, document, evidence, bool(mark), bits)
 
 
 @dataclass
@@ -176,7 +176,7 @@ class _Application:
             variant=pl.concat_str(pl.lit(self.name), number, separator="-"),
         )
 
-    def _doubt(self, claim: Claim, result: EditedPair) -> str:
+    def _doubt(self, claim: CheckedClaim, result: EditedPair) -> str:
         """Why a claim without gold, which may not be supported, is not edited; empty for all others."""
         if claim.label != "any" or result.label in (None, "entailment"):
             return ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from acidtest.suites.grounding.documents import content_stems
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 if TYPE_CHECKING:
     from acidtest.text.names import Name
@@ -55,7 +55,7 @@ def entity(batch: ClaimBatch, *, names: Literal["outside", "inside"] = "outside"
             yield row, _replace(claim, claim.evidence_sentence, present, names)
 
 
-def _replace(claim: Claim, evidence: str, present: list[Name | None], where: str) -> EditedPair | str:
+def _replace(claim: CheckedClaim, evidence: str, present: list[Name | None], where: str) -> EditedPair | str:
     from acidtest.text.names import has_word, other_name, replace_name
 
     known = [name for name in present if name]
@@ -78,7 +78,7 @@ def _replace(claim: Claim, evidence: str, present: list[Name | None], where: str
     return EditedPair(claim=edited, label=label, change=f"{name.text} → {other}", kind=name.kind)
 
 
-def _other_inside(claim: Claim, name: Name) -> str | None:
+def _other_inside(claim: CheckedClaim, name: Name) -> str | None:
     """A name of the document of the same kind and gender that no sentence connects with the claim."""
     from acidtest.text.names import names_of_document
 
@@ -130,7 +130,7 @@ def role(batch: ClaimBatch) -> Iterator[Result]:
             )
 
 
-def _doubt_exchange(claim: Claim, exchange: Exchange) -> str | None:
+def _doubt_exchange(claim: CheckedClaim, exchange: Exchange) -> str | None:
     """Why the document might support the exchanged claim as well."""
     if claim.evidence_sentence is None:
         return "no single evidence sentence"

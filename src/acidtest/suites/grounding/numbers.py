@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 from acidtest.suites.grounding.occurrences import (
     IN_DOCUMENT,
     candidate_measures,
@@ -77,7 +77,7 @@ def unit(batch: ClaimBatch) -> Iterator[Result]:
         yield row, _change_unit(claim, chosen)
 
 
-def choose_measure(claim: Claim, measures: list[Measure]) -> Measure | str:
+def choose_measure(claim: CheckedClaim, measures: list[Measure]) -> Measure | str:
     """One of the numbers that may be changed, or the reason why none may; empty without numbers."""
     problems = [problem_in_claim(claim.text, measure) or problem_in_evidence(claim, measure) for measure in measures]
     changeable = [measure for measure, problem in zip(measures, problems, strict=True) if not problem]
@@ -101,7 +101,7 @@ def duration_gold(text: str, measure: Measure) -> str:
     return "non-entailment" if restricts else "contradiction"
 
 
-def change_number(claim: Claim, measure: Measure, kind: str, label: str) -> EditedPair | str:
+def change_number(claim: CheckedClaim, measure: Measure, kind: str, label: str) -> EditedPair | str:
     """The claim with another number, or the reason why there is none."""
 
     from acidtest.text.measures import number_mentions
@@ -146,7 +146,7 @@ def _is_mentioned(value: Decimal, measure: Measure, mentions: NumberMentions) ->
     return mentions.has(value, measure.scale, measure.unit)
 
 
-def _other_values(claim: Claim, measure: Measure) -> Iterator[Decimal]:
+def _other_values(claim: CheckedClaim, measure: Measure) -> Iterator[Decimal]:
     """Numbers that look like the old one and cannot be true if it is, in an order drawn for the claim.
 
     A lower count may be true with a higher one: who scored eleven goals scored nine, and what lasts for ten days lasts
@@ -169,7 +169,7 @@ def _other_values(claim: Claim, measure: Measure) -> Iterator[Decimal]:
                 yield value
 
 
-def _values_between(claim: Claim, quantity: Quantity, limits: tuple[Decimal, Decimal]) -> Iterator[Decimal]:
+def _values_between(claim: CheckedClaim, quantity: Quantity, limits: tuple[Decimal, Decimal]) -> Iterator[Decimal]:
     """Up to fifty numbers, as round as the old one, between two multiples of it."""
     first, last = (limit * quantity.value / quantity.step for limit in limits)
     size = math.floor(last) - math.ceil(first) + 1
@@ -195,7 +195,7 @@ def _number_kind(text: str, measure: Measure) -> str:
     return {"": "count", "percent": "percent"}.get(measure.dimension, "measure")
 
 
-def _has_other_unit(claim: Claim, measure: Measure) -> bool:
+def _has_other_unit(claim: CheckedClaim, measure: Measure) -> bool:
     if measure.dimension == "time" and (_OLD_OR_RATE.match(claim.text, measure.end) or measure.amount == _WHOLE_DAY):
         return False
     if measure.unit_text.lower() in ("pound", "pounds"):
@@ -203,7 +203,7 @@ def _has_other_unit(claim: Claim, measure: Measure) -> bool:
     return bool(measure.scale in _OTHER_SCALES or (measure.unit and measure.unit.others))
 
 
-def pounds_are_money(claim: Claim) -> bool:
+def pounds_are_money(claim: CheckedClaim) -> bool:
     """Whether the pounds of a document are a currency and not a weight."""
 
     from acidtest.text.quantities import role_words
@@ -212,7 +212,7 @@ def pounds_are_money(claim: Claim) -> bool:
     return not words.isdisjoint(role_words("price")) and words.isdisjoint(role_words("weight"))
 
 
-def _change_unit(claim: Claim, measure: Measure) -> EditedPair | str:
+def _change_unit(claim: CheckedClaim, measure: Measure) -> EditedPair | str:
     from acidtest.text.measures import SCALES, number_mentions
 
     mentions = number_mentions(claim.document.text, claim.document.words)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.documents import content_stems
-from acidtest.suites.grounding.edits import Claim
+from acidtest.suites.grounding.edits import CheckedClaim
 
 if TYPE_CHECKING:
     from acidtest.text.measures import Measure
@@ -146,7 +146,7 @@ def _part_of(text: str, measure: Measure) -> bool:
     return is_whole(text, measure) and any(is_part(text, other) == measure.value for other in read_measures(text))
 
 
-def problem_in_evidence(claim: Claim, measure: Measure) -> str:
+def problem_in_evidence(claim: CheckedClaim, measure: Measure) -> str:
     """Why the number of a claim cannot be taken for one of the evidence sentence; empty if it can."""
     sentence = claim.evidence_sentence
     if sentence is None:

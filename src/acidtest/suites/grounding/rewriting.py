@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 from acidtest.suites.grounding.numbers import pounds_are_money, replace_span
 from acidtest.suites.grounding.occurrences import candidate_measures, rewriting_problem
 
@@ -136,7 +136,7 @@ def _rewrite_fraction(text: str) -> Iterator[Rewriting]:
         yield Rewriting(text[: match.start()] + written + text[match.end("part") :], match["part"], written)
 
 
-def _rewrite_unit(claim: Claim, measure: Measure) -> Iterator[Rewriting]:
+def _rewrite_unit(claim: CheckedClaim, measure: Measure) -> Iterator[Rewriting]:
     if measure.unit is None or measure.dimension == "percent":
         return
     text, old = claim.text, claim.text[measure.start : measure.end]
@@ -145,7 +145,7 @@ def _rewrite_unit(claim: Claim, measure: Measure) -> Iterator[Rewriting]:
         yield Rewriting(replace_span(text, measure.start, measure.end, start), old, start)
 
 
-def _other_units(claim: Claim, measure: Measure, unit: Unit) -> Iterator[str]:
+def _other_units(claim: CheckedClaim, measure: Measure, unit: Unit) -> Iterator[str]:
     from acidtest.text.measures import SIGNS, find_unit
 
     if measure.link == "-" or (measure.unit_text == unit.singular != unit.plural):
@@ -200,7 +200,7 @@ def _scale(measure: Measure) -> str:
     return f" {scale}" if scale else ""
 
 
-def _spelling(claim: Claim) -> str:
+def _spelling(claim: CheckedClaim) -> str:
     american = ("meters", "kilometers", "centimeters", "liters", "color", "center", "gray", "labor", "program")
     return "gb" if claim.document.words.isdisjoint(american) else "us"
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from acidtest.suites.grounding.assertions import NO_EVIDENCE, NOT_MARKED, TaggedClaim, tag_claims
-from acidtest.suites.grounding.edits import Claim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 _HEDGE = re.compile(
     r"\b(?:may|might|could|probably|possibly|perhaps|presumably|apparently|allegedly|reportedly|"
@@ -58,7 +58,7 @@ def hedge(batch: ClaimBatch) -> Iterator[Result]:
     Only where the corpus marks its evidence and the evidence is hedged, too; a *may* that permits is left alone.
     ``kind`` is modal, adverb or belief.
     """
-    claims = dict[int, Claim]()
+    claims = dict[int, CheckedClaim]()
     for row, claim in batch.supported():
         hedges = _HEDGE.findall(claim.text)
         if not hedges:
@@ -72,7 +72,7 @@ def hedge(batch: ClaimBatch) -> Iterator[Result]:
         yield tagged.row, _unhedged(claims[tagged.row], tagged)
 
 
-def _evidence_problem(claim: Claim, use: str) -> str | None:
+def _evidence_problem(claim: CheckedClaim, use: str) -> str | None:
     """Why the marked evidence of a claim does not carry an edit: it must have words of ``use``, as the claim does."""
     from acidtest.text.cautions import cautions
 
@@ -84,7 +84,7 @@ def _evidence_problem(claim: Claim, use: str) -> str | None:
     return None if pattern.search(claim.evidence_sentence) else reason
 
 
-def _unhedged(claim: Claim, tagged: TaggedClaim) -> EditedPair | str:
+def _unhedged(claim: CheckedClaim, tagged: TaggedClaim) -> EditedPair | str:
     words = [word.lower() for word in tagged.words]
     place = next((place for place, word in enumerate(words) if word in _MODALS), None)
     if place is not None:
@@ -100,7 +100,7 @@ def _unhedged(claim: Claim, tagged: TaggedClaim) -> EditedPair | str:
     return _without_hedge(text[0].upper() + text[1:], adverb[0].strip(" ,"), "adverb")
 
 
-def _without_modal(claim: Claim, words: list[str], tagged: TaggedClaim, place: int) -> EditedPair | str:
+def _without_modal(claim: CheckedClaim, words: list[str], tagged: TaggedClaim, place: int) -> EditedPair | str:
     from acidtest.text.cautions import first_caution
     from acidtest.text.predicates import finite_form, is_plural_phrase, past_form
     from acidtest.text.wordnet import wordnet
@@ -168,13 +168,13 @@ def _is_person(subject: Sequence[str], tags: Sequence[str]) -> bool:
     return subject[0] in _PEOPLE or kind in ("person", "group")
 
 
-def _is_doubted(claim: Claim) -> bool:
+def _is_doubted(claim: CheckedClaim) -> bool:
     from acidtest.text.cautions import caution_pattern
 
     return caution_pattern("doubted").search(claim.evidence_sentence or "") is not None
 
 
-def _without_belief(claim: Claim, belief: re.Match[str]) -> EditedPair | str:
+def _without_belief(claim: CheckedClaim, belief: re.Match[str]) -> EditedPair | str:
     from acidtest.text.predicates import finite_form, past_form
 
     copula, attitude, have, verb = belief.groups()

@@ -101,8 +101,8 @@ def premise_finding(profile: Profile, untouched: Untouched | None) -> Finding:
     ]
     if profile.hypothesis_alone is not None:
         alone = describe_share(profile.hypothesis_alone)
-        told = "the claim predicts" if profile.crossed.one_claim_a_group else "the words of the hypothesis predict"
-        evidence.append(f"answers that {told}: {alone}")
+        predictor = "the claim predicts" if profile.crossed.one_claim_a_group else "the words of the hypothesis predict"
+        evidence.append(f"answers that {predictor}: {alone}")
     if untouched is not None:
         evidence.append(describe_untouched(untouched))
     suites = (profile.suite, *(PREMISES.names if "another" in profile.stability else ()))
