@@ -24,8 +24,9 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 pytest.importorskip("accelerate", reason="accelerate, which Trainer needs, is not installed")
 
 from acidtest.integrations.trainer import AcidtestCallback, classifier_network  # noqa: E402
+from pages import ROOT, read_blocks  # noqa: E402
 
-PREMISES, HYPOTHESES, GOLD = probe_pairs()
+PREMISES, HYPOTHESES, GOLD = (column[::5] for column in probe_pairs())
 NAMES = ("contradiction", "entailment", "neutral")
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -294,3 +295,23 @@ def test_of_two_processes_one_asks_and_both_know(tmp_path: Path, patience: float
     assert first[0].startswith("asked 1 time: 0.")
     assert second[0] == first[0].replace("asked 1 time", "asked 0 times")
     assert second[1] == f"AcidtestError: the first process could not ask the model: {first[1]}"
+
+
+def test_the_example_of_the_how_to_runs_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [example] = [
+        block.text
+        for block in read_blocks(ROOT / "docs" / "how-to" / "other-tools.md")
+        if block.language == "python" and "AcidtestCallback" in block.text
+    ]
+    monkeypatch.chdir(tmp_path)
+    tokenizer = make_tokenizer()
+    tokenizer.save_pretrained("encoder")
+    # An encoder without a head: the head of the classifier is fresh, so probing cannot find what its outputs mean.
+    make_network(tokenizer).bert.save_pretrained("encoder")
+    pairs = acidtest.generate("sample", n=60)
+    acidtest.save(pairs, "train.jsonl")
+    acidtest.save(pairs, "dev.jsonl")
+    names: dict[str, Any] = {}
+    exec(compile(example, "other-tools.md", "exec"), names)
+    assert len(logged(names["trainer"])) == names["trainer"].args.num_train_epochs
+    assert logged(names["trainer"], "eval_acidtest_cues_gold_effect")

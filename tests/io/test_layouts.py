@@ -71,7 +71,7 @@ def test_neutral_is_not_entailed_in_sets_of_two_classes(written, caplog, layout,
 
 
 def test_every_layout_that_needs_more_than_columns_is_tried_here() -> None:
-    one_by_one = {"GLUE RTE", "Hugging Face RTE", "Hugging Face HANS", "IMPPRES", "ANLI annotated"}
+    one_by_one = {"GLUE RTE", "Hugging Face RTE", "Hugging Face HANS", "IMPPRES", "ANLI", "ANLI annotated"}
     # Those of documents and claims are in test_claim_files.py.
     rest = {"three columns without header", "AggreFact", "SummaC"}
     marked = {layout.name for layout in LAYOUTS if layout.is_marked or not layout.header}

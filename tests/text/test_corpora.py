@@ -112,7 +112,7 @@ GIVEN = [
     ("GLUE", ("sentence1", "sentence2", "label"), "not_entailment", "non-entailment"),
     ("premise, hypothesis, gold_label", ("premise", "hypothesis", "gold_label"), "contradictory", "contradiction"),
     ("Hugging Face", ("premise", "hypothesis", "label"), "2", "contradiction"),
-    ("Hugging Face", ("premise", "hypothesis", "label"), "1.0", "neutral"),
+    ("Hugging Face", ("premise", "hypothesis", "label"), "2.0", "contradiction"),
     ("Hugging Face", ("premise", "hypothesis", "label"), "neutral", "neutral"),
     ("TaxiNLI", ("prem", "hyp", "label"), "entailment", "entailment"),
     ("SICK", ("sentence_A", "sentence_B", "entailment_judgment"), "NEUTRAL", "neutral"),
@@ -234,17 +234,51 @@ def test_hans_from_hugging_face_has_two_labels(written) -> None:
     assert rows(found, "premise_parse") == [("(S)",), ("(S)",)]
 
 
-def test_zeros_and_ones_alone_are_read_as_hugging_face_with_a_warning(written, caplog) -> None:
-    path = written("a.tsv", [("premise", "hypothesis", "label"), ("A.", "B.", "0"), ("C.", "D.", "1")])
-    with caplog.at_level(logging.WARNING, "acidtest"):
-        assert pairs(read_corpus(path)) == [("A.", "B.", "entailment"), ("C.", "D.", "neutral")]
-    assert caplog.messages == [
-        f"{path}: read as Hugging Face, it has entailment (0) and neutral (1) but no contradiction. "
-        "If 1 means non-entailment there, give --label-map 0=entailment,1=non-entailment"
-    ]
-    caplog.clear()
-    read_corpus(path, label_map={"1": "non-entailment"})
-    assert caplog.text == ""
+ZEROS_AND_ONES = [("premise", "hypothesis", "label"), ("A.", "B.", "0"), ("C.", "D.", "1"), ("E.", "F.", "1.0")]
+
+
+def test_zeros_and_ones_alone_are_refused_with_every_reading_and_its_counts(written) -> None:
+    with pytest.raises(FileError) as refused:
+        read_corpus(written("a.tsv", [*ZEROS_AND_ONES, ("G.", "H.", "-1")]))
+    message = str(refused.value)
+    assert "column 'label' holds only the numbers 0 (1 rows) and 1 (2 rows)" in message
+    assert "--suite-label-map" in message
+    assert "0=entailment,1=neutral means three labels without contradiction" in message
+    assert "in the 2 rows with 1, only a prediction of neutral is right" in message
+    assert "0=entailment,1=non-entailment means two labels, as in HANS and RTE: in these rows, neutral and" in message
+    assert "0=non-entailment,1=entailment means that the 1 rows with 0 are those that are not entailed" in message
+
+
+@pytest.mark.parametrize(
+    ("label_map", "golds"),
+    [
+        ({"0": "entailment", "1": "neutral"}, ["entailment", "neutral", "neutral"]),
+        ({"1": "non-entailment"}, ["entailment", "non-entailment", "non-entailment"]),
+        ({"0": "non-entailment", "1": "entailment"}, ["non-entailment", "entailment", "entailment"]),
+    ],
+)
+def test_a_label_map_says_what_zeros_and_ones_mean(written, label_map, golds) -> None:
+    assert rows(read_corpus(written("a.tsv", ZEROS_AND_ONES), label_map=label_map), "label") == [(g,) for g in golds]
+
+
+@pytest.mark.parametrize("label", ["0", "1"])
+def test_zeros_or_ones_alone_are_refused_too(written, label) -> None:
+    with pytest.raises(FileError, match="holds only the numbers 0"):
+        read_corpus(written("a.tsv", [("premise", "hypothesis", "label"), ("A.", "B.", label)]))
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "golds"),
+    [
+        (("premise", "hypothesis", "label"), (), ["entailment", "neutral", "contradiction"]),
+        (("doc", "claim", "label"), (), ["non-entailment", "entailment"]),
+        (("grounding", "generated_text", "label"), (), ["non-entailment", "entailment"]),
+        (("premise", "hypothesis", "label", "uid", "reason"), ("u", "r"), ["entailment", "neutral"]),
+    ],
+)
+def test_numbers_that_their_layout_explains_load_without_a_flag(written, header, cells, golds) -> None:
+    table = [header, *((f"A{n}.", f"B{n}.", f"{n}", *cells) for n in range(len(golds)))]
+    assert rows(read_corpus(written("a.tsv", table)), "label") == [(gold,) for gold in golds]
 
 
 def test_class_names_inside_a_parquet_file_beat_the_layout(tmp_path: Path) -> None:
@@ -284,6 +318,29 @@ def test_rows_with_one_premise_are_one_group(written) -> None:
     groups = frame["group"].to_list()
     assert groups[0] == groups[2] == groups[3] != groups[1]
     assert frame["id"].n_unique() == 4
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_a_column_called_group_says_which_rows_belong_together(tmp_path, name, caplog) -> None:
+    frame = pl.DataFrame(
+        {
+            "premise": [f"Premise {row}." for row in range(6)],
+            "hypothesis": "H.",
+            "label": "neutral",
+            "Group": ["a", "a", "b", "b", None, "a"],
+        }
+    )
+    path = tmp_path / name
+    frame.write_ndjson(path) if name.endswith("jsonl") else frame.write_csv(path)
+    with caplog.at_level(logging.INFO, "acidtest"):
+        found = read_corpus(path)
+    alone = hexadecimal(digests(pl.Series(["Premise 4."])))[0]
+    assert [group for (group,) in rows(found, "group")] == ["a", "a", "b", "b", alone, "a"]
+    assert found.suite.card.columns == {}
+    assert "column 'Group' says which rows belong together (2 groups)" in caplog.text
+    as_factor = read_corpus(path, columns={"kind": "Group"})
+    assert len({group for (group,) in rows(as_factor, "group")}) == 6
+    assert as_factor.suite.card.columns == {"kind": "factor"}
 
 
 def test_the_users_group_is_used_and_filled_up(written) -> None:
@@ -602,6 +659,22 @@ def test_the_counterfactual_files_are_unquoted_and_mnli_is_left_alone(shared: Pa
     assert shops.collect()["premise"][0].startswith('A boy stands outside of "TheFaceShop" looking')
     mnli = read_corpus(shared / "mnli" / "mnli_dev_matched.tsv").suite.frame
     assert mnli.filter(source_id="39488e").collect()["hypothesis"][0] == '"Are we definitely going to be successful?"'
+
+
+def test_ids_do_not_depend_on_what_labels_mean(written) -> None:
+    lines = [["premise", "hypothesis", "label"], ["A.", "B.", "x"], ["A.", "B.", "y"], ["A.", "B.", "x"]]
+    path = written("pairs.tsv", [*lines, ["C.", "D.", "y"]])
+
+    def ids(x: str, y: str) -> dict[str, tuple[str, str]]:
+        frame = read_corpus(path, label_map={"x": x, "y": y}).suite.frame.collect()
+        return dict(zip(frame["id"], frame.select("premise", "hypothesis").rows(), strict=True))
+
+    first = ids("entailment", "neutral")
+    assert len(first) == 4
+    assert ids("contradiction", "entailment") == first
+    # Rows without gold are left out; the others keep their ids, also that of a pair which stands three times.
+    assert ids("-", "neutral").items() < first.items()
+    assert set(ids("-", "neutral")) | set(ids("entailment", "-")) == set(first)
 
 
 def test_mnli_mismatched_loads_once_its_label_is_named(shared: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +13,11 @@ import pytest
 
 from acidtest import api
 from acidtest.annotate.items import item_categories, load_plan
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Suite
+from acidtest.io.published import published_differences
 from acidtest.studies.antonyms import antonyms
+from acidtest.text.published_sets import identify_corpus
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -38,9 +42,10 @@ def hans(words: str = "published", n: int = 20) -> Suite:
 
 
 def released(suite: Suite, path: Path, without: Sequence[str] = ()) -> Path:
-    """The pairs of a suite as HANS's files have them."""
+    """The pairs of a suite as HANS's files have them, with the ids ex0, ex1 … of those files."""
     names = {theirs: ours for theirs, ours in HANS_COLUMNS.items() if theirs not in without}
-    frame = suite.frame.collect().select(pl.col(ours).alias(theirs) for theirs, ours in names.items())
+    rows = suite.frame.collect().with_columns(source_id="ex" + pl.int_range(pl.len()).cast(pl.String))
+    frame = rows.select(pl.col(ours).alias(theirs) for theirs, ours in names.items())
     if path.suffix == ".jsonl":
         frame.write_ndjson(path)
     else:
@@ -58,7 +63,8 @@ def test_hans_is_known_by_its_subcases_and_words(tmp_path: Path) -> None:
         assert suite.card.columns == made.card.columns
         assert suite.card.signature.startswith(f"hans|v:1|file:{Path(name).stem}|words:published|n:600|h:")
         assert suite.card.signature.split("|h:")[0] != made.card.signature.split("|h:")[0]
-        columns = ["source_id", "template", "trigger", "category"]
+        columns = ["template", "trigger", "category"]
+        assert suite.frame.collect()["source_id"].to_list() == [f"ex{number}" for number in range(600)]
         # The words that rows turn on are those the generator put there.
         assert suite.frame.collect().select(columns).equals(made.frame.collect().select(columns))
         assert suite.frame.collect()["group"].n_unique() == 600
@@ -72,6 +78,50 @@ def test_a_part_of_hans_without_templates_and_ids_is_hans_too(tmp_path: Path) ->
     suite = api.load(path)
     assert suite.name == "hans"
     assert suite.frame.collect()["template"].to_list() == made.frame.collect()["template"].head(39).to_list()
+
+
+def passed_on(suite: Suite, path: Path, *, numbers: dict[str, int], lower: bool = False) -> Path:
+    """A file as HANS is often passed on: JSON lines with premise, hypothesis and a number, tokens apart."""
+    rows = suite.frame.select("premise", "hypothesis", "label").collect().iter_rows()
+    with path.open("w") as file:
+        for *texts, label in rows:
+            apart = [re.sub(r"([.,])", r" \1", text) for text in texts]
+            premise, hypothesis = (text.lower() if lower else text for text in apart)
+            file.write(json.dumps({"premise": premise, "hypothesis": hypothesis, "label": numbers[label]}) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("entailed", [0, 1])
+def test_hans_is_known_by_its_sentences_with_tokens_apart(tmp_path: Path, lower: bool, entailed: int) -> None:
+    made = hans(n=3)
+    numbers = {"entailment": entailed, "non-entailment": 1 - entailed}
+    suite = api.load(passed_on(made, tmp_path / "test.jsonl", numbers=numbers, lower=lower))
+    assert suite.name == "hans"
+    assert suite.card.labels == {"entailment": 45, "non-entailment": 45}
+    expected = made.frame.select("subcase", "heuristic", "label").collect().sort("subcase")
+    assert suite.frame.select("subcase", "heuristic", "label").collect().sort("subcase").equals(expected)
+
+
+def test_sentences_of_hans_with_other_labels_or_words_are_not_hans(tmp_path: Path) -> None:
+    numbers = {"entailment": 0, "non-entailment": 1}
+    with pytest.raises(FileError, match="holds only the numbers 0"):
+        api.load(passed_on(hans("fresh", n=3), tmp_path / "fresh.jsonl", numbers=numbers))
+    path = passed_on(hans(n=3), tmp_path / "mixed.jsonl", numbers=numbers)
+    with pytest.raises(FileError, match="holds only the numbers 0"):
+        api.load(path, reading=api.Reading(published_as="file"))
+    path.write_text(path.read_text().replace('"label": 1', '"label": 0', 1))
+    with pytest.raises(FileError, match="holds only the numbers 0"):
+        api.load(path)
+
+
+@pytest.mark.skipif(not (SHARED / "hans").is_dir(), reason="needs ../shared/data/hans")
+def test_the_training_set_of_hans_is_known_by_its_sentences(tmp_path: Path) -> None:
+    whole = api.load(SHARED / "hans" / "hans_train_recovered.tsv.gz")
+    path = passed_on(whole, tmp_path / "train.jsonl", numbers={"entailment": 0, "non-entailment": 1})
+    suite = api.load(path)
+    assert (suite.name, suite.card.rows, suite.card.arguments["set"]) == ("hans", 30_000, "training")
+    assert suite.frame.select("subcase").collect().equals(whole.frame.select("subcase").collect())
 
 
 def test_hans_in_other_words_is_a_file_of_its_own(tmp_path: Path) -> None:
@@ -185,6 +235,53 @@ def test_the_stress_tests_are_known_by_what_was_done_to_the_pairs(
 )
 def test_other_pairs_of_multinli_are_a_file(tmp_path: Path, rows: list[tuple[str, str, str, str]]) -> None:
     assert api.load(naik(tmp_path / "test.jsonl", rows)).name == "test"
+
+
+def released_numbers(path: Path, *, parses: bool = True, count: int = 1) -> Path:
+    """Rows in the layout of the released numerical test: no genre, and each sentence once more as its binary parse."""
+    lines = []
+    for premise, hypothesis, label, _ in NUMBERS * count:
+        copies = {"sentence1_binary_parse": premise, "sentence2_binary_parse": hypothesis} if parses else {}
+        lines.append({**copies, "gold_label": label, "sentence1": premise, "sentence2": hypothesis})
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_the_published_numerical_test_is_known_by_its_layout_or_its_name(tmp_path: Path) -> None:
+    renamed = api.load(released_numbers(tmp_path / "mine.jsonl"))
+    assert (renamed.name, renamed.card.arguments["corpus"]) == ("stress/numerical", "aqua-rat")
+    named = api.load(released_numbers(tmp_path / "multinli_0.9_quant_hard.jsonl", parses=False))
+    assert named.name == "stress/numerical"
+    assert api.load(released_numbers(tmp_path / "other.jsonl", parses=False)).name == "other"
+
+
+def test_only_the_whole_numerical_test_stands_beside_the_papers_numbers_without_a_note(tmp_path: Path) -> None:
+    whole = api.load(released_numbers(tmp_path / "multinli_0.9_quant_hard.jsonl", count=2532)).card
+    part = api.load(released_numbers(tmp_path / "part.jsonl")).card
+    assert whole.rows == 7596
+    assert published_differences(whole) == []
+    assert published_differences(part) == ["the published systems were asked the whole published set, 7,596 pairs"]
+
+
+@pytest.mark.parametrize(
+    ("file", "corpus"),
+    [("mnli/mnli_dev_matched.tsv", "mnli-matched"), ("snli/snli_1.0_test.jsonl.gz", "snli-test")],
+)
+def test_a_corpus_is_identified_by_its_pairs_and_their_number(shared: Path, file: str, corpus: str) -> None:
+    pairs = api.load(shared / file)
+    assert identify_corpus(replace(pairs, card=replace(pairs.card, name="mine"))) == corpus
+    made = api.generate("stress/negation", source=pairs, n=20)
+    assert made.card.arguments["corpus"] == corpus
+    part = pairs.frame.head(5000).collect()
+    assert identify_corpus(Suite(part.lazy(), replace(pairs.card, rows=5000))) == ""
+
+
+def test_other_pairs_are_no_corpus_whatever_their_name_and_number(tmp_path: Path) -> None:
+    rows = [(f"Person {number} sings.", "A person sings.", "entailment", "fiction") for number in range(9815)]
+    pairs = api.load(naik(tmp_path / "multinli_1.0_dev_matched.jsonl", rows))
+    assert pairs.card.rows == 9815
+    assert identify_corpus(pairs) == ""
+    assert "corpus" not in api.generate("stress/negation", source=pairs, n=20).card.arguments
 
 
 def test_misspelt_pairs_are_known_by_the_name_of_their_file_or_by_the_users_word(tmp_path: Path) -> None:

@@ -141,6 +141,8 @@ class AcidtestCallback(TrainerCallback):
                 name,
                 max_length=self._max_length,
                 labels=self._outputs or self._labels,
+                # A head that is being trained may have had its labels in another order before.
+                trust_labels=True,
                 in_training=True,
             )
         except AcidtestError as error:

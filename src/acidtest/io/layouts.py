@@ -55,8 +55,12 @@ class Layout:
     """Whether the first line names the columns; where not, they are column_1, column_2 and so on."""
     quoted: bool | None = None
     """Whether quotes enclose cells when it is tab-separated; None: as the file shows."""
+    joins_questions: bool = False
+    """Whether every answer is joined with its question: if only short ones were, their form would tell the gold."""
     note: str = ""
     """A warning for its users."""
+    misleading: bool = False
+    """Whether its pairs were chosen because models got them wrong."""
     general: bool = False
     """Whether its columns are common words, so that it is tried only where no other layout fits."""
 
@@ -64,6 +68,11 @@ class Layout:
     def is_two_way(self) -> bool:
         """Whether neutral stands for non-entailment in this layout."""
         return self.labels.get("neutral") == "non-entailment"
+
+    @property
+    def may_be_two_way(self) -> bool:
+        """Whether files with its columns have two labels as often as three, so that 0 and 1 alone are ambiguous."""
+        return "2" in self.labels and not self.is_marked
 
     @property
     def is_marked(self) -> bool:
@@ -86,7 +95,9 @@ def _read_layouts() -> tuple[Layout, ...]:
             shows=tuple(filter(None, row["shows"].split("=", 1))),
             header=row["header"] != "no",
             quoted=quoted[row["quoted"]],
+            joins_questions=row["question"] == "joined",
             note=row["note"],
+            misleading=row["misleading"] == "yes",
             general="|" in row["premise"],
         )
         for row in packaged_table("layouts.tsv").iter_rows(named=True)

@@ -61,6 +61,7 @@ class HuggingFaceModel(TokenClassifier):
         limit: int | None = None,
         labels: str = "",
         label_map: str = "",
+        trust_labels: bool = False,
         no_head: AcidtestError | None = None,
         in_training: bool = False,
     ) -> None:
@@ -93,7 +94,7 @@ class HuggingFaceModel(TokenClassifier):
         self._choose_computation(flat_encoder(network) if _is_plain(network) else None)
         if no_head is None:
             names = [str(config.id2label[number]) for number in range(config.num_labels)]
-            self._find_labels(names, spec=spec, labels=labels, renamed=label_map)
+            self._find_labels(names, spec=spec, labels=labels, renamed=label_map, trusted=trust_labels)
         self.fingerprint: str | None = None
 
     def check(self, suites: Sequence[Suite]) -> None:
@@ -224,12 +225,14 @@ def hf(
     max_length: int = 0,
     labels: str = "",
     label_map: str = "",
+    trust_labels: bool = False,
 ) -> Model:
     """A classifier of transformers by folder or hub name; sentence-transformers cross-encoders are such folders too.
 
     ``device`` is auto, cpu, cuda, cuda:1 or mps; ``dtype`` auto is bfloat16 where the hardware supports it, else
     float32; ``max_length`` 0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do
-    not. A plain encoder can be opened too: it answers nothing, but ``acidtest representations`` looks into its layers.
+    not; ``trust_labels`` keeps a declared order that predictions contradict. A plain encoder can be opened too: it
+    answers nothing, but ``acidtest representations`` looks into its layers.
     """
     torch, _ = import_optional("torch", "transformers")
     checkpoint = find_checkpoint(rest)
@@ -247,6 +250,7 @@ def hf(
         limit=checkpoint.longest,
         labels=labels,
         label_map=label_map,
+        trust_labels=trust_labels,
         no_head=no_head,
     )
     model.fingerprint = checkpoint.digest(() if no_head else model.outputs, precision, model.limit)

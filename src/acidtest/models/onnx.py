@@ -65,6 +65,7 @@ class OnnxModel(TokenClassifier):
         max_length: int = 0,
         labels: str = "",
         label_map: str = "",
+        trust_labels: bool = False,
     ) -> None:
         structure = read_structure(graph)
         # Integers are scaled by the largest value in a batch, so an answer depends on what else is in it.
@@ -90,7 +91,7 @@ class OnnxModel(TokenClassifier):
         if known is None and self._pads:
             self._pads = self._agrees(sample, logits, TOLERANCES[structure.exact])
         names = _output_names(graph, card, config, outputs=logits.shape[1])
-        self._find_labels(names, spec=graph.spec, labels=labels, renamed=label_map)
+        self._find_labels(names, spec=graph.spec, labels=labels, renamed=label_map, trusted=trust_labels)
         if not structure.exact:
             self.notes += ("its weights are whole numbers: probabilities depend a little on what else is in a batch",)
         self.fingerprint: str | None = graph.digest(
@@ -142,17 +143,25 @@ def onnx(
     max_length: int = 0,
     labels: str = "",
     label_map: str = "",
+    trust_labels: bool = False,
 ) -> Model:
     """A classifier as an ONNX graph: a folder with model.onnx and tokenizer.json, or a file ending in .onnx.
 
     ``threads`` 0 is one for every core; ``provider`` auto is a CUDA device where ONNX Runtime sees one; ``max_length``
-    0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do not.
+    0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do not; ``trust_labels``
+    keeps a declared order that predictions contradict.
     """
     import_optional("onnx", "onnxruntime", "tokenizers", extra="onnx")
     graph = find_graph(rest)
     stage("loading %s", graph.name)
     return OnnxModel(
-        graph, threads=threads, provider=provider, max_length=max_length, labels=labels, label_map=label_map
+        graph,
+        threads=threads,
+        provider=provider,
+        max_length=max_length,
+        labels=labels,
+        label_map=label_map,
+        trust_labels=trust_labels,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.digests import DigestList, digests, hexadecimal, repeated_values
-from acidtest.core.draws import U64
+from acidtest.core.draws import U64, Integers
 from acidtest.core.errors import FileError, list_some
 from acidtest.core.logs import note
 from acidtest.core.suite import (
@@ -24,7 +24,6 @@ from acidtest.core.suite import (
     Suite,
     complete_columns,
     plain_name,
-    source_digests,
 )
 from acidtest.io.claim_files import claim_table
 from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_meanings, gold_names, row_error
@@ -32,10 +31,10 @@ from acidtest.io.corpus_files import fracas_table, is_parallel, is_xml, parallel
 from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header, standard_names
 from acidtest.io.rows import Rows, Spool, part_files
 from acidtest.io.tables import FileTable, flatten, read_table, stem
-from acidtest.text.published_sets import FilePairs, recognise
+from acidtest.text.published_sets import AS_A_FILE, FilePairs, hans_label_map, recognise
 from acidtest.text.questions import QUESTION, join_questions
 
-_IDS = ("pairid", "pair_id", "uid", "id", "index", "idx")
+_IDS = ("pairid", "pair_id", "uid", "id", "sample_id", "index", "idx")
 
 _QUESTIONS = (QUESTION, "query")
 _CLAIMS = ("claim", "answer", "response", "summary", "generated_text")
@@ -74,11 +73,15 @@ class _GoldRows:
 
     def batches(self, *columns: str) -> Iterator[tuple[pl.DataFrame, pl.Series]]:
         """The rows in batches: some of their columns, flattened, and their gold."""
+        for frame, has_gold, labels in self.all_batches(*columns):
+            yield frame.filter(has_gold), labels.filter(has_gold)
+
+    def all_batches(self, *columns: str) -> Iterator[tuple[pl.DataFrame, pl.Series, pl.Series]]:
+        """As ``batches``, but with all rows of the file, and a mask of those to keep."""
         for batch in self.table.rows.batches(*filter(None, dict.fromkeys((*columns, self.label)))):
             frame = flatten(batch)
             labels = self.gold(frame)
-            has_gold = labels.is_not_null()
-            yield frame[list(columns)].filter(has_gold), labels.filter(has_gold)
+            yield frame[list(columns)], labels.is_not_null(), labels
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ class _Roles:
     kinds: Mapping[str, Kind]
     question: str | None = None
     """The file column with the questions that the hypotheses answer."""
+    joins_all: bool = False
+    """Whether all answers are joined with their questions, and not only short ones."""
 
 
 def read_corpus(
@@ -107,9 +112,9 @@ def read_corpus(
 
     ``path`` is a table in any format, FraCaS in XML, or one of three parallel files or their folder. ``columns`` maps
     our names (premise, hypothesis, label, question, group, source_id, any factor) to the file's; ``label_map`` maps the
-    file's labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group. A short answer is
-    joined with its question. A file that a paper published (see ``published_sets``) is read as that suite;
-    ``published_as`` names it where the content is not enough.
+    file's labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group, unless the file has a
+    column ``group`` with several values. A short answer is joined with its question. A file that a paper published (see
+    ``published_sets``) is read as that suite; ``published_as`` names it where the content is not enough.
     """
     columns = standard_names(columns or {})
     check_names(columns)
@@ -124,18 +129,35 @@ def read_corpus(
         columns_read = list_some(table.columns, 30)
         note("%s: no label column (it has %s); name it with --columns label=NAME", path, columns_read)
     table = _reread_quotes(table, layout)
-    meanings = gold_meanings(table, layout, label_map=label_map or {}, unlabelled=unlabelled) if layout.label else {}
+    meanings = dict[str, str | None]()
+    if layout.label:
+        meanings = gold_meanings(
+            *(table, layout),
+            label_map=label_map or {},
+            unlabelled=unlabelled,
+            published=lambda: {} if published_as == AS_A_FILE else hans_label_map(_texts(table, layout)),
+        )
     pairs = _GoldRows(table, layout.label, meanings, unlabelled)
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(pairs, role=role, name=column)
     roles = _roles(pairs, layout, columns)
     published = recognise(_file_pairs(pairs, roles, table.name or stem(path)), published_as)
     name = name or (published.name if published else table.name) or stem(path)
-    rows = _suite_rows(pairs, roles, name, complete=published.complete if published else None)
+    rows, without_gold = _suite_rows(pairs, roles, name, complete=published.complete if published else None)
     design = published.card_fields(roles.kinds) if published else _hans_design(roles.kinds)
-    suite = Suite(rows.lazy(), Card(name, sources=table.sources, **design), origin=table.path).sealed()
+    misleading = layout.misleading or published is not None or bool(design.get("crossings"))
+    card = Card(name, sources=table.sources, **design)
+    suite = Suite(rows.lazy(), card, origin=table.path, without_gold=without_gold, misleading=misleading).sealed()
     dropped = table.rows.height - rows.height
     return Corpus(suite, layout.name, dropped, table.rows.height, published.name if published else "")
+
+
+def _texts(table: FileTable, layout: Layout) -> Iterator[pl.DataFrame]:
+    """Premises, hypotheses and labels as they are written, piece by piece."""
+    names = (layout.premise, layout.hypothesis, layout.label)
+    for batch in table.rows.batches(*names):
+        columns = flatten(batch).select(pl.col(names).cast(pl.String, strict=False))
+        yield columns.rename(dict(zip(names, ("premise", "hypothesis", "label"), strict=True)))
 
 
 def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -156,7 +178,7 @@ def _file_pairs(pairs: _GoldRows, roles: _Roles, file: str) -> FilePairs:
             texts = {name: frame[column].cast(pl.String) for name, column in columns.items()}
             yield pl.DataFrame(texts | {"label": labels})
 
-    return FilePairs(pairs.table.path, file, roles.kinds, read)
+    return FilePairs(pairs.table.path, file, roles.kinds, read, parses=frozenset(PARSES) & roles.standard.keys())
 
 
 def _table(path: Path, columns: Mapping[str, str]) -> FileTable:
@@ -225,7 +247,7 @@ def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Rol
     standard |= _parses(table, layout)
     standard |= {name: column for name, column in given.items() if name in RESERVED}
     others = {name: column for name, column in given.items() if name not in RESERVED}
-    question = others.get(QUESTION) or _question_column(table, layout)
+    question = others.get(QUESTION) or question_column(table, layout)
     others |= {QUESTION: question} if question else {}
     kinds: dict[str, Kind] = {name: "text" if name == QUESTION else "factor" for name in others}
     rest = [column for column in table.columns if column not in {*standard.values(), *others.values()}]
@@ -234,13 +256,16 @@ def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Rol
     elif (column := _id_column(pairs, rest)) is not None:
         standard["source_id"] = column
         rest.remove(column)
+    if "group" not in standard and (column := _group_column(pairs, rest)) is not None:
+        standard["group"] = column
+        rest.remove(column)
     for column, kind in _kinds(pairs, rest).items():
         name = _free_name(column, taken=others)
         others[name], kinds[name] = column, kind
-    return _Roles(standard, others, kinds, question)
+    return _Roles(standard, others, kinds, question, layout.joins_questions)
 
 
-def _question_column(table: FileTable, layout: Layout) -> str | None:
+def question_column(table: FileTable, layout: Layout) -> str | None:
     """The column with the questions that the claims of a table answer."""
     if layout.hypothesis.lower() not in _CLAIMS:
         return None
@@ -263,25 +288,42 @@ def _parses(table: FileTable, layout: Layout) -> dict[str, str]:
 
 def _suite_rows(
     pairs: _GoldRows, roles: _Roles, name: str, *, complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
-) -> Rows:
-    """The rows that have gold, in our columns; ``complete`` adds the columns of a published set."""
+) -> tuple[Rows, Integers]:
+    """The rows that have gold, in our columns, and the numbers of the others in the file.
+
+    ``complete`` adds the columns of a published set.
+    """
     seen, spool = DigestList(), Spool()
-    columns = [roles.standard["premise"], roles.standard["hypothesis"], *([roles.question] if roles.question else [])]
-    for frame, labels in pairs.batches(*columns):
-        texts = {"premise": frame[columns[0]], "hypothesis": _hypotheses(frame, roles), "label": labels}
-        seen.add(source_digests(name, pl.DataFrame(texts)))
+    texts = [roles.standard["premise"], roles.standard["hypothesis"], *([roles.question] if roles.question else [])]
+    for batch in pairs.table.rows.batches(*dict.fromkeys(texts)):
+        seen.add(_pair_digests(flatten(batch), roles, name))
     ids = SourceIds(repeated_values(seen.sorted()))
     del seen
-    for frame, labels in pairs.batches(*pairs.table.columns):
-        rows = _suite_frame(frame, labels, roles)
-        spool.add(complete_columns(complete(rows) if complete else rows, name, ids))
-    return spool.rows()
+    rows_read, without_gold = 0, [np.empty(0, dtype=np.int64)]
+    for frame, has_gold, labels in pairs.all_batches(*pairs.table.columns):
+        without_gold.append(rows_read + np.flatnonzero(~has_gold.to_numpy()))
+        rows_read += frame.height
+        identifiers = ids.of(_pair_digests(frame, roles, name)).filter(has_gold)
+        rows = _suite_frame(frame.filter(has_gold), labels.filter(has_gold), roles).with_columns(identifiers)
+        spool.add(complete_columns(complete(rows) if complete else rows, name))
+    return spool.rows(), np.concatenate(without_gold)
+
+
+def _pair_digests(frame: pl.DataFrame, roles: _Roles, name: str) -> U64:
+    """Digests of suite name, premise and hypothesis, from which ids are made.
+
+    Gold is not part of them, and rows without gold are counted like the others, so that an id stays the same whatever
+    the labels of the file are taken for.
+    """
+    return digests(frame[roles.standard["premise"]].cast(pl.String), _hypotheses(frame, roles), salt=name)
 
 
 def _hypotheses(frame: pl.DataFrame, roles: _Roles) -> pl.Series:
-    """The hypotheses of rows of a file; short answers are joined with their questions."""
+    """The hypotheses of rows of a file; short answers, or all of them, are joined with their questions."""
     hypotheses = frame[roles.standard["hypothesis"]].cast(pl.String)
-    return join_questions(frame[roles.question].cast(pl.String), hypotheses) if roles.question else hypotheses
+    if not roles.question:
+        return hypotheses
+    return join_questions(frame[roles.question].cast(pl.String), hypotheses, only_short=not roles.joins_all)
 
 
 def _suite_frame(frame: pl.DataFrame, labels: pl.Series, roles: _Roles) -> pl.DataFrame:
@@ -316,6 +358,25 @@ def _id_column(pairs: _GoldRows, names: Iterable[str]) -> str | None:
     candidates = (named[name] for name in _IDS if name in named)
     repeated = ((name, _repeated_ids(pairs, name)) for name in candidates)
     return next((name for name, twice in repeated if twice is not None and not len(twice)), None)
+
+
+def _group_column(pairs: _GoldRows, names: Iterable[str]) -> str | None:
+    """The column called group, in whatever case, if it has several values; a note says that it is used."""
+    column = next((name for name in names if name.strip().lower() == "group"), None)
+    if column is None:
+        return None
+    values = DigestList()
+    for frame, _ in pairs.batches(column):
+        values.add(digests(frame[column].cast(pl.String).drop_nulls()))
+    ids = values.sorted()
+    groups = int((ids[1:] != ids[:-1]).sum()) + 1 if len(ids) else 0
+    if groups < 2:
+        return None
+    note(
+        "%s: column %r says which rows belong together (%s groups); to read it as a factor: --columns NAME=%s",
+        *(pairs.table.path, column, f"{groups:,}", column),
+    )
+    return column
 
 
 def _repeated_ids(pairs: _GoldRows, name: str) -> U64 | None:

@@ -8,7 +8,7 @@ is not enough (misspelt MultiNLI looks like MultiNLI), the name of the released 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,8 +18,11 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.digests import digests
+from acidtest.core.draws import U64
 from acidtest.core.errors import FileError, UnknownNameError
-from acidtest.core.suite import Argument, Kind
+from acidtest.core.labels import LABELS, NO_GOLD
+from acidtest.core.suite import Argument, Kind, Suite
+from acidtest.io.published import CORPUS
 from acidtest.io.wordlists import packaged_table
 from acidtest.text import categories
 
@@ -28,6 +31,9 @@ AS_A_FILE = "file"
 
 FILE = "file"
 """The argument on the card of a recognised suite that names its file; a generated suite has none."""
+
+AQUA_RAT = "aqua-rat"
+"""The corpus of arithmetic problems that the published numerical test was made from."""
 
 MATCHED = frozenset({"fiction", "government", "slate", "telephone", "travel"})
 MISMATCHED = frozenset({"facetoface", "face-to-face", "letters", "nineeleven", "9/11", "oup", "verbatim"})
@@ -40,9 +46,12 @@ _HANS_CITATION = "McCoy, Pavlick and Linzen (2019). Right for the Wrong Reasons.
 _NEARLY_ALL = 0.95
 """Share of rows that must match; not all do, since the released scripts cut some sentences at an abbreviation."""
 
+_SAME_CORPUS = 0.9
+"""Share of a corpus's digests that must occur; a copy may differ from ours in some characters."""
 _MOST_VALUES = 100
 _TRUE, _FALSE = r"and true is true", r"and false is not true"
 _FIVE_TIMES = rf"(?:{_TRUE}\W*){{5}}"
+_NUMERICAL_FILE = "multinli_0.9_quant"
 _QUANTITY = r"(?:(?:more|less) than )?\d[\d,.]*"
 _SPELLING_FILES: Mapping[str, tuple[str, str]] = {
     "contentword_swap": ("adjacent", "content"),
@@ -63,6 +72,8 @@ class FilePairs:
     columns: Mapping[str, Kind]
     read: Callable[..., Iterator[pl.DataFrame]]
     """Batches with premise, hypothesis, label and the columns named, all strings."""
+    parses: frozenset[str] = frozenset()
+    """The columns of parses that the file has; ``columns`` are without them."""
     _known: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     def values(self, column: str) -> frozenset[str]:
@@ -81,10 +92,13 @@ class FilePairs:
                 return frozenset()
         return frozenset(values)
 
-    def mostly(self, condition: pl.Expr, least: float = _NEARLY_ALL) -> bool:
-        """Whether an expression holds for a share of ``least`` of the rows; stops reading once the share is too low."""
+    def mostly(self, condition: pl.Expr, least: float = _NEARLY_ALL, *, columns: Sequence[str] = ()) -> bool:
+        """Whether an expression holds for a share of ``least`` of the rows; stops reading once the share is too low.
+
+        ``columns`` are those it needs besides premise, hypothesis and label.
+        """
         rows = matches = 0
-        for part in self.read():
+        for part in self.read(*columns):
             rows += part.height
             matches += int(part.select(condition.fill_null(False)).to_series().sum())
             if matches < least * rows:
@@ -127,6 +141,26 @@ def recognise(pairs: FilePairs, wanted: str | None = None) -> PublishedSet | Non
     return next((made for entry in SETS.values() if entry.shows(pairs) and (made := entry.describe(pairs))), None)
 
 
+def identify_corpus(pairs: Suite) -> str:
+    """The published test set that pairs are: ``mnli-matched``, ``mnli-mismatched``, ``snli-test``; empty for others.
+
+    By content and count, whatever the file is called: we ship digests of one in 64 pairs of each set, of which nine in
+    ten must occur, and as many pairs must have gold as in the set.
+    """
+    known = packaged_table("corpora/digests.tsv").filter(pl.col("pairs").cast(pl.Int64) == pairs.card.rows)
+    for (corpus,), part in known.group_by("corpus", maintain_order=True):
+        wanted = np.array([int(digest, 16) for digest in part["digest"]], dtype=np.uint64)
+        found = np.isin(wanted, pair_digests(pairs.frame.select("premise", "hypothesis").collect()))
+        if found.mean() >= _SAME_CORPUS:
+            return str(corpus)
+    return ""
+
+
+def pair_digests(frame: pl.DataFrame) -> U64:
+    """A digest of the words of each pair, without case and punctuation."""
+    return digests(*(frame[side].str.to_lowercase().str.replace_all(r"\W+", " ") for side in ("premise", "hypothesis")))
+
+
 @dataclass(frozen=True)
 class _Recogniser:
     """How a published set is recognised, and the suite made of it; ``describe`` gives None if columns are missing."""
@@ -136,16 +170,54 @@ class _Recogniser:
     needs: str = ""
 
 
+MIN_HANS_PAIRS = 10
+"""The fewest pairs that are taken for HANS by their sentences alone."""
+
+
 def _is_hans(pairs: FilePairs) -> bool:
-    """Whether a file has HANS's subcases, labels and words; with other words it is not HANS."""
-    if "heuristic" not in pairs.columns:
-        return False
+    """Whether a file has HANS's subcases, labels and words, or nothing but its sentences with their labels."""
+    if not set(pairs.columns) >= _HANS_COLUMNS:
+        meanings = hans_label_map(pairs.read())
+        return bool(meanings) and all(label == meaning for label, meaning in meanings.items())
     subcases, labels = pairs.values("subcase"), pairs.values("label")
     known = frozenset(packaged_table("hans/templates.tsv")["subcase"])
     if not subcases or not subcases <= known or not labels <= {"entailment", "non-entailment"}:
         return False
+    return pairs.mostly(_has_hans_words(), least=1)
+
+
+_HANS_COLUMNS = frozenset({"heuristic", "subcase"})
+
+
+def hans_label_map(batches: Iterable[pl.DataFrame]) -> dict[str, str]:
+    """What each label means if all pairs are sentences of published HANS, whatever their case; empty if they are not.
+
+    ``batches`` have premise, hypothesis and label. Tokens may be apart ("The doctor left ."). A label has a meaning
+    only if the templates of all its pairs have the same gold.
+    """
+    from acidtest.text.hans_templates import recogniser
+
+    table = packaged_table("hans/templates.tsv")
+    gold_of_subcase = dict(table.select("subcase", "label").iter_rows())
+    meanings, rows = dict[str, str](), 0
+    for batch in batches:
+        part = batch.filter(pl.col("label").is_not_null() & ~pl.col("label").is_in(list(NO_GOLD)))
+        if not part.select(_has_hans_words().all()).item():
+            return {}
+        subcases = recogniser().subcases(part["premise"], part["hypothesis"])["subcase"]
+        if subcases.has_nulls():
+            return {}
+        golds = subcases.replace_strict(gold_of_subcase, return_dtype=pl.String)
+        for label, gold in set(zip(part["label"], golds, strict=True)):
+            if meanings.setdefault(label, gold) != gold:
+                return {}
+        rows += part.height
+    return meanings if rows >= MIN_HANS_PAIRS else {}
+
+
+def _has_hans_words() -> pl.Expr:
     words = pl.col("premise").str.to_lowercase().str.extract_all(r"[a-z]+").list.set_difference(_hans_words())
-    return pairs.mostly(words.list.len() == 0, least=1)
+    return words.list.len() == 0
 
 
 @cache
@@ -158,7 +230,7 @@ def _hans_words() -> list[str]:
 
 
 def _hans(pairs: FilePairs) -> PublishedSet | None:
-    if not {"subcase", "heuristic"} <= set(pairs.columns):
+    if not set(pairs.columns) >= _HANS_COLUMNS and not _is_hans(pairs):
         return None
     half = {"set": "training"} if _is_hans_training(pairs) else {}
     return PublishedSet(
@@ -181,8 +253,7 @@ def _is_hans_training(pairs: FilePairs) -> bool:
     known = [int(digest, 16) for digest in packaged_table("hans/training_digests.tsv")["digest"]]
     rows = matches = 0
     for part in pairs.read():
-        sides = (part[side].str.to_lowercase().str.replace_all(r"\W+", " ") for side in ("premise", "hypothesis"))
-        matches += int(np.isin(digests(*sides), np.array(known, dtype=np.uint64)).sum())
+        matches += int(np.isin(pair_digests(part), np.array(known, dtype=np.uint64)).sum())
         rows += part.height
     return matches > rows / 128 / 2
 
@@ -191,6 +262,12 @@ def _with_triggers(frame: pl.DataFrame) -> pl.DataFrame:
     """HANS rows with template and trigger word for the paper's human experiment; without ``group``: each row is one."""
     from acidtest.text.hans_templates import recogniser
 
+    if not set(frame.columns) >= _HANS_COLUMNS:
+        subcases = recogniser().subcases(frame["premise"], frame["hypothesis"])["subcase"]
+        heuristics = dict(packaged_table("hans/templates.tsv").select("subcase", "heuristic").iter_rows())
+        frame = frame.drop("template", strict=False).with_columns(
+            subcase=subcases, heuristic=subcases.replace_strict(heuristics, return_dtype=pl.String)
+        )
     templates = frame["template"] if "template" in frame.columns else None
     triggers = recogniser().triggers(
         frame["premise"], frame["hypothesis"], subcases=frame["subcase"], templates=templates
@@ -236,8 +313,8 @@ def _stress(
     crossings: tuple[tuple[str, ...], ...] = (),
 ) -> PublishedSet:
     """One of the six stress tests as released; the argument ``from`` names the corpus it was made from."""
-    corpus = "aqua-rat" if name == "numerical" else _corpus(pairs) or pairs.file
-    arguments = {"from": corpus, **arguments, "faithful": True, FILE: pairs.file}
+    corpus = AQUA_RAT if name == "numerical" else _corpus(pairs) or pairs.file
+    arguments = {"from": corpus, CORPUS: corpus, **arguments, "faithful": True, FILE: pairs.file}
     return PublishedSet(
         f"stress/{name}", arguments, columns or {}, complete, crossings=crossings, citation=_STRESS_CITATION
     )
@@ -253,11 +330,22 @@ def _has_tautology(pairs: FilePairs, side: str, pattern: str) -> bool:
 
 
 def _is_numerical(pairs: FilePairs) -> bool:
-    """Whether nearly all pairs differ only in a quantity, and have the one genre that the released script wrote."""
-    if pairs.values("genre") != {"facetoface"}:
-        return False
+    """Whether nearly all pairs differ only in a quantity, and come from the released script.
+
+    The script writes one genre, which the published file lacks, and copies each sentence into its column of binary
+    parses; where both are gone, the name of the file decides.
+    """
     premise, hypothesis = (pl.col(side).str.replace_all(_QUANTITY, "#") for side in ("premise", "hypothesis"))
-    return pairs.mostly(premise == hypothesis)
+    if pairs.values("label") != set(LABELS):
+        return False
+    parses = [f"{side}_binary_parse" for side in ("premise", "hypothesis")]
+    copied = pl.col("premise") == pl.col(parses[0]), pl.col("hypothesis") == pl.col(parses[1])
+    is_released = (
+        pairs.values("genre") == {"facetoface"}
+        or pairs.file.lower().startswith(_NUMERICAL_FILE)
+        or (pairs.parses >= set(parses) and pairs.mostly(pl.all_horizontal(copied), columns=parses))
+    )
+    return is_released and pairs.mostly(premise == hypothesis)
 
 
 def _is_antonymy(pairs: FilePairs) -> bool:

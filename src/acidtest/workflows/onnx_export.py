@@ -59,7 +59,7 @@ def export_checkpoint(
         raise AcidtestError(f"{model!r} cannot be written as onnx; only a checkpoint can: hf:FOLDER or hf:NAME")
     _refuse_occupied(folder)
     checkpoint = find_checkpoint(rest)
-    reference = hf(rest, device="cpu", dtype="float32", labels=labels, label_map=label_map)
+    reference = hf(rest, device="cpu", dtype="float32", labels=labels, label_map=label_map, trust_labels=True)
     expected = reference.predict(*pairs)
     del reference
     with replace_folder(folder) as temporary:
@@ -68,7 +68,7 @@ def export_checkpoint(
         card: dict[str, Any] = {"schema": SCHEMA, "format": FORMAT, "max_length": checkpoint.longest}
         write_json(temporary / CARD, card)
         stage("comparing it with the checkpoint on %d pairs", len(expected))
-        plain = OnnxModel(find_graph(str(temporary / PLAIN)), labels=labels, label_map=label_map)
+        plain = OnnxModel(find_graph(str(temporary / PLAIN)), labels=labels, label_map=label_map, trust_labels=True)
         graphs = [_compare(temporary / PLAIN, plain.predict(*pairs), expected)]
         # A NaN compares false and is refused, too.
         if not graphs[0].difference <= TOLERANCE:
@@ -84,7 +84,7 @@ def export_checkpoint(
         if int8:
             stage("rounding its weights to whole numbers")
             _write_int8(temporary)
-            rounded = OnnxModel(find_graph(str(temporary / INT8)), labels=",".join(plain.outputs))
+            rounded = OnnxModel(find_graph(str(temporary / INT8)), labels=",".join(plain.outputs), trust_labels=True)
             graphs.append(_compare(temporary / INT8, rounded.predict(*pairs), expected))
         card |= {
             "id2label": {str(number): label for number, label in enumerate(plain.outputs)},

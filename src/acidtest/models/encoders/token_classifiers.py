@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.logs import log
 from acidtest.core.model import Keep, Probabilities, Resolution
 from acidtest.models.encoders.pair_tokens import SAMPLES, TokenizedPairs, TokenizesPairs
-from acidtest.models.label_maps import LabelMap, find_label_map
+from acidtest.models.label_maps import ALPHA, LabelMap, check_gold_order, find_label_map
 
 USAGE = ("pairs", "tokens", "padding", "truncated", "tokeniser_s", "device_s")
 
@@ -48,6 +48,10 @@ class TokenClassifier(ABC):
     notes: tuple[str, ...] = ()
 
     _map: LabelMap
+    _spec = ""
+    """What the user called the model, if somebody declared the order of its labels."""
+    _trusted = False
+    """Whether the user insists on that order."""
 
     def __init__(self, name: str, tokenizer: TokenizesPairs) -> None:
         self.name = name
@@ -105,15 +109,37 @@ class TokenClassifier(ABC):
         """A few pairs of different lengths, on which ways to compute the logits are compared."""
         return self.prepare(*map(list, zip(*SAMPLES, strict=True)))
 
-    def _find_labels(self, names: Sequence[str], *, spec: str, labels: str, renamed: str) -> None:
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+        """Compare the order of the outputs with gold, unless acidtest itself gave the model its outputs."""
+        test, outputs = self._map.test, self.outputs
+
+        def is_favoured(meant: Mapping[str, str]) -> bool:
+            return test is not None and test.p(outputs, tuple(meant[name] for name in outputs)) < ALPHA
+
+        def remedy(exchange: Mapping[str, str]) -> str:
+            order = ",".join(exchange.get(name, name) for name in outputs)
+            return f"acidtest run -m {self._spec} -s {suite} --labels {order}"
+
+        if self._spec:
+            check_gold_order(
+                rows,
+                resolution=self.resolution,
+                where=f"{self._spec} on {suite}",
+                decisive=decisive,
+                remedy=remedy,
+                trusted=self._trusted,
+                is_favoured=is_favoured,
+                confirmed=test is not None and test.is_best(outputs),
+            )
+
+    def _find_labels(self, names: Sequence[str], *, spec: str, labels: str, renamed: str, trusted: bool) -> None:
         """Set the meaning of the outputs, its notes and the resolution, then reset the usage counts."""
 
         def logits(premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
             return self._logits(self.prepare(premises, hypotheses))
 
-        self._map = find_label_map(names, logits, spec=spec, labels=labels, renamed=renamed)
-        if self._map.doubt:
-            log.warning("%s: %s", spec, self._map.doubt)
+        self._map = find_label_map(names, logits, spec=spec, labels=labels, renamed=renamed, trusted=trusted)
+        self._spec, self._trusted = spec, trusted
         self.resolution = self._map.resolution
         self.notes = self._map.notes
         self._usage = dict.fromkeys(USAGE, 0.0)
