@@ -1,12 +1,13 @@
 """Planted models: does the profile find the cues that a model was built to follow, and no others?
 
-    python benchmarks/profiles.py [--each 50] [--rows 9] [--json FILE]
+    python benchmarks/profiles.py [--each 50] [--limit 3000] [--two-way] [--kinds guessing,constant] [--json FILE]
 
-A planted model gives every row of suite ``cues`` probabilities of its three answers; the answers are drawn from these.
-The truth of an effect is the same contrast of the probabilities or, where a model draws a label for a whole group (an
-unlisted cue), of their mean over such draws. For each kind of model: how often intervals cover the truth,
-how often estimates are within three points of it, and how many models are said to use a cue whose true effect is not
-above ten points.
+A planted model gives every row of suite ``cues`` probabilities of its outcomes: the labels, and no prediction. The
+predictions are drawn from these. The truth of an effect is the same contrast of the probabilities or, where a model
+draws a label for a whole group (an unlisted cue), of their mean over such draws. For each kind of model: in how many
+profiles all intervals cover the truth together; how many models are said to rely on a cue whose true effect is at most
+ten points; how many strong cues are missed; how often "no listed cue" is claimed, and how often falsely; and how many
+models are said to have exchanged labels or to rely on a combination of cues.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.digests import digests
-from acidtest.core.labels import LABELS
+from acidtest.core.estimate import Estimate
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.stats.resampling import numbered
 from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.cue_effects import USED, CrossedDesign, value_codes
 from acidtest.suites.catalogue import SUITES, Request
+from acidtest.suites.sample import limit_rows
 
 Floats = npt.NDArray[np.float64]
 Rng = np.random.Generator
 
 SUITE = crossed_suites()["cues"]
 CUES = tuple(SUITE.cues)
-CLOSE = 0.03
 PUSHES = {
     "overlap": 0,
     "subsequence": 0,
@@ -56,15 +58,17 @@ class Asked:
     present: dict[str, npt.NDArray[np.bool_]]
 
     @classmethod
-    def make(cls, rows: int | None, seed: int) -> Asked:
-        """The suite with ``rows`` pairs in every cell."""
-        frame = SUITES["cues"](Request(n=rows, seed=seed)).frame.collect()
+    def make(cls, limit: int | None, seed: int, *, two_way: bool) -> Asked:
+        """The suite, or a sample of it as ``--limit`` takes it."""
+        suite = SUITES["cues"](Request(seed=seed))
+        frame = (limit_rows(suite, limit, seed) if limit else suite).frame.collect()
         gold = np.array([LABELS.index(label) for label in frame["label"]])
+        masks = np.array([0b001, 0b110, 0b110] if two_way else [0b001, 0b010, 0b100], dtype=np.uint8)
         names = digests(frame["group"])
         design = CrossedDesign(
-            LABELS,
+            TWO_WAY_LABELS if two_way else LABELS,
             answer=np.zeros(frame.height, dtype=np.int8),
-            gold=(1 << gold).astype(np.uint8),
+            gold=masks[gold],
             groups=numbered(names),
             half=(names & np.uint64(1)).astype(np.bool_),
             suite=SUITE,
@@ -78,14 +82,31 @@ class Asked:
         }
         return cls(design, gold, present)
 
+    @property
+    def is_two_way(self) -> bool:
+        """Whether neutral and contradiction are one label."""
+        return len(self.design.labels) == 2
+
     def follow(self, cue: str, otherwise: Floats) -> Floats:
-        """Answers that follow a cue where it is present, and something else elsewhere."""
+        """Predictions that follow a cue where it is present, and something else elsewhere."""
         return np.where(self.present[cue][:, None], one_hot(np.full(len(self.gold), PUSHES[cue])), otherwise)
+
+    def where(self, rows: npt.NDArray[np.bool_], label: int, otherwise: Floats) -> Floats:
+        """One outcome in some rows, and something else elsewhere."""
+        return np.where(rows[:, None], one_hot(np.full(len(self.gold), label)), otherwise)
+
+
+NONE = 3
+"""The place of no prediction among outcomes."""
 
 
 def one_hot(labels: npt.NDArray[np.int64]) -> Floats:
-    """Certain answers as probabilities."""
-    return np.eye(len(LABELS))[labels]
+    """Certain predictions as probabilities of the three labels and of no prediction."""
+    return np.eye(len(LABELS) + 1)[labels]
+
+
+EVEN = np.array([1, 1, 1, 0]) / 3
+"""The probabilities of the outcomes of a model that guesses evenly."""
 
 
 class Planted:
@@ -108,7 +129,7 @@ def mixture(asked: Asked, rng: Rng) -> Planted:
 def gated_overlap(asked: Asked, rng: Rng) -> Planted:
     """McCoy's model: entailment if all words overlap, otherwise right; a few answers are wrong at random."""
     noise = rng.uniform(0, 0.1)
-    return Planted((1 - noise) * asked.follow("overlap", one_hot(asked.gold)) + noise / 3)
+    return Planted((1 - noise) * asked.follow("overlap", one_hot(asked.gold)) + noise * EVEN)
 
 
 def gated(asked: Asked, rng: Rng) -> Planted:
@@ -120,11 +141,11 @@ def gated(asked: Asked, rng: Rng) -> Planted:
 
 def logistic(asked: Asked, rng: Rng) -> Planted:
     """Every cue and gold add to the logits of the labels."""
-    logits = rng.uniform(0, 3) * one_hot(asked.gold) + rng.normal(0, 0.5, size=3)
+    logits = rng.uniform(0, 3) * one_hot(asked.gold)[:, :3] + rng.normal(0, 0.5, size=3)
     for cue in CUES:
         logits = logits + asked.present[cue][:, None] * rng.normal(0, 0.8, size=3)
     odds = np.exp(logits)
-    return Planted(odds / odds.sum(axis=1, keepdims=True))
+    return Planted(np.pad(odds / odds.sum(axis=1, keepdims=True), ((0, 0), (0, 1))))
 
 
 def unlisted(asked: Asked, rng: Rng) -> Planted:
@@ -133,7 +154,7 @@ def unlisted(asked: Asked, rng: Rng) -> Planted:
     size = int(groups.max()) + 1
     decided = (rng.random(size) < share)[groups]
     drawn = np.where(decided[:, None], one_hot(rng.integers(0, 3, size)[groups]), gold)
-    return Planted(drawn, share / 3 + (1 - share) * gold)
+    return Planted(drawn, share * EVEN + (1 - share) * gold)
 
 
 def constant(asked: Asked, rng: Rng) -> Planted:
@@ -143,7 +164,7 @@ def constant(asked: Asked, rng: Rng) -> Planted:
 
 def guessing(asked: Asked, rng: Rng) -> Planted:
     """Labels at random, in the model's own proportions."""
-    return Planted(np.tile(rng.dirichlet(np.full(3, 3.0)), (len(asked.gold), 1)))
+    return Planted(np.tile([*rng.dirichlet(np.full(3, 3.0)), 0.0], (len(asked.gold), 1)))
 
 
 def hypothesis_only(asked: Asked, rng: Rng) -> Planted:
@@ -151,8 +172,56 @@ def hypothesis_only(asked: Asked, rng: Rng) -> Planted:
     first, second = rng.choice(["negation", "hypothesis", "length", "misspelling"], size=2, replace=False)
     groups = asked.design.groups
     item = one_hot(rng.integers(0, 3, int(groups.max()) + 1)[groups])
-    drawn, expected = (asked.follow(first, asked.follow(second, rest)) for rest in (item, np.full_like(item, 1 / 3)))
+    drawn, expected = (asked.follow(first, asked.follow(second, rest)) for rest in (item, EVEN + 0 * item))
     return Planted(drawn, expected)
+
+
+def mostly_right(share: float) -> Callable[[Asked, Rng], Planted]:
+    """Right on a share of the rows, otherwise one of the wrong labels."""
+    return lambda asked, _: Planted(share * one_hot(asked.gold) + (1 - share) * (3 * EVEN - one_hot(asked.gold)) / 2)
+
+
+def by_absence(cue: str, label: int) -> Callable[[Asked, Rng], Planted]:
+    """One outcome if a cue is absent, otherwise right."""
+    return lambda asked, _: Planted(asked.where(~asked.present[cue], label, one_hot(asked.gold)))
+
+
+def no_answer(asked: Asked, _: Rng) -> Planted:
+    """No prediction if a word is misspelt, otherwise right."""
+    return Planted(asked.where(asked.present["misspelling"], NONE, one_hot(asked.gold)))
+
+
+def weak_push(asked: Asked, _: Rng) -> Planted:
+    """Right in 80 % of the rows, and in 15 % of those with negation words contradiction: an effect of 13.5 points."""
+    right = 0.8 * one_hot(asked.gold) + 0.2 * (3 * EVEN - one_hot(asked.gold)) / 2
+    pushed = 0.15 * one_hot(np.full(len(asked.gold), 2)) + 0.85 * right
+    return Planted(np.where(asked.present["negation"][:, None], pushed, right))
+
+
+def exchanged(asked: Asked, rng: Rng) -> Planted:
+    """Right in 62 to 100 %, with entailment and contradiction exchanged."""
+    share = rng.uniform(0.62, 1)
+    probabilities = share * one_hot(asked.gold) + (1 - share) * EVEN
+    # In two-way form neutral is exchanged, too.
+    if asked.is_two_way:
+        first = probabilities[:, 0].copy()
+        probabilities[:, 0] = 1 - first
+        probabilities[:, 1], probabilities[:, 2] = first, 0
+        return Planted(probabilities)
+    return Planted(probabilities[:, [2, 1, 0, 3]])
+
+
+def exclusive_or(asked: Asked, rng: Rng) -> Planted:
+    """Entailment with exactly one of two cues, otherwise contradiction."""
+    first, second = rng.choice(["negation", "hypothesis", "antonym", "number", "length", "misspelling"], 2, False)
+    odd = asked.present[first] ^ asked.present[second]
+    return Planted(asked.where(odd, 0, one_hot(np.full(len(asked.gold), 2))))
+
+
+def exclusive_or_of_three(asked: Asked, _: Rng) -> Planted:
+    """Entailment with an odd number of three cues, otherwise neutral."""
+    odd = asked.present["negation"] ^ asked.present["length"] ^ asked.present["misspelling"]
+    return Planted(asked.where(odd, 0, one_hot(np.full(len(asked.gold), 1))))
 
 
 KINDS: dict[str, Callable[[Asked, Rng], Planted]] = {
@@ -164,76 +233,117 @@ KINDS: dict[str, Callable[[Asked, Rng], Planted]] = {
     "constant": constant,
     "guessing": guessing,
     "hypothesis only": hypothesis_only,
+    "always right": mostly_right(1.0),
+    "97 % right": mostly_right(0.97),
+    "80 % right": mostly_right(0.8),
+    "80 % right, negation moves 13.5": weak_push,
+    "short → entailment, else right": by_absence("length", 0),
+    "no negation → entailment": by_absence("negation", 0),
+    "no overlap → neutral": by_absence("overlap", 1),
+    "misspelt → no prediction": no_answer,
+    "labels exchanged": exchanged,
+    "exclusive or of two cues": exclusive_or,
+    "exclusive or of three cues": exclusive_or_of_three,
 }
 
 
 @dataclass
 class Tally:
-    """Counts over the effects of one kind of model."""
+    """Counts over the profiles of one kind of model."""
 
-    effects: int = 0
-    covered: int = 0
-    close: int = 0
     models: int = 0
+    joint: int = 0
+    """Profiles in which all intervals of all outcomes, and that of gold, cover the truth."""
     falsely: int = 0
-    """Models said to use a cue whose true effect is not above the threshold."""
+    """Models said to rely on a cue whose true effect, on the label that is named, is at most the threshold."""
     missed: int = 0
-    """Cues whose true effect is above the threshold by five points or more, not said to be used."""
+    """Cues whose true effect is above the threshold by five points or more, not said to be relied on."""
     strong: int = 0
+    claimed: int = 0
+    """Profiles that say that no listed cue moves predictions by more than the threshold."""
+    claimed_falsely: int = 0
+    exchanged: int = 0
+    combined: int = 0
+    """Models said to rely on a combination of cues."""
 
 
-def measure(asked: Asked, kind: str, rng: Rng, tally: Tally) -> None:
+def measure(asked: Asked, kind: str, rng: Rng, tally: Tally, *, noisy: bool) -> None:
     """Plant one model, measure its profile and compare it with the truth."""
     planted = KINDS[kind](asked, rng)
     probabilities, expected = planted.drawn, planted.expected
-    if rng.random() < 0.5:  # A model that gives noisy probabilities: some verdicts turn over.
+    if noisy and rng.random() < 0.5:  # A model that gives noisy probabilities: some predictions turn over.
         noise = rng.uniform(0, 0.1)
-        probabilities, expected = ((1 - noise) * shares + noise / 3 for shares in (probabilities, expected))
-    drawn = (rng.random(len(asked.gold))[:, None] > probabilities.cumsum(axis=1)).sum(axis=1).astype(np.int8)
-    design = replace(asked.design, answer=np.minimum(drawn, 2).astype(np.int8))
-    falsely = False
+        probabilities, expected = ((1 - noise) * shares + noise * EVEN for shares in (probabilities, expected))
+    drawn = (rng.random(len(asked.gold))[:, None] > probabilities.cumsum(axis=1)).sum(axis=1)
+    drawn = np.array([0, 1, 1, -1] if asked.is_two_way else [0, 1, 2, -1])[np.minimum(drawn, 3)]
+    if asked.is_two_way:
+        expected = np.column_stack([expected[:, 0], expected[:, 1] + expected[:, 2], expected[:, 3]])
+    design = replace(asked.design, answer=drawn.astype(np.int8))
+    falsely, held, largest = False, True, 0.0
+    effects = {}
     for cue in CUES:
-        found = design.effect(cue, tests=SUITE.tests)
-        truth, largest = _truth(design, cue, found.toward, expected)
-        if truth is not None:
-            tally.effects += 1
-            tally.covered += found.effect.low <= truth + 1e-9 and truth - 1e-9 <= found.effect.high
-            tally.close += abs(found.effect.value - truth) <= CLOSE
-        falsely |= found.used and (truth or 0.0) <= USED
-        tally.strong += largest >= USED + 0.05
-        tally.missed += largest >= USED + 0.05 and not found.used
+        effects[cue] = found = design.effect(cue, tests=design.tests)
+        truths = _truths(design, cue, expected)
+        held &= all(_covers(found.outcomes[outcome], truth) for outcome, truth in truths.items())
+        falsely |= found.used and abs(truths[found.toward or ""]) <= USED
+        strongest = max(map(abs, truths.values()))
+        tally.strong += strongest >= USED + 0.05
+        tally.missed += strongest >= USED + 0.05 and not found.used
+        largest = max(largest, strongest)
+    gold = sum(
+        share * float(contrast.weights @ expected[contrast.rows, label])
+        for label, (share, contrast, _) in enumerate(design.gold_parts())
+    )
+    claims_none = all(effect.bound <= USED for effect in effects.values())
+    combination = design.combination(effects)
     tally.models += 1
+    tally.joint += held and _covers(design.gold_effect(), gold)
     tally.falsely += falsely
+    tally.claimed += claims_none
+    tally.claimed_falsely += claims_none and largest > USED
+    tally.exchanged += design.association()[1] is not None
+    tally.combined += combination is not None and combination.matters
 
 
-def _truth(design: CrossedDesign, cue: str, toward: str | None, expected: Floats) -> tuple[float | None, float]:
-    """The true effect toward a label, and the largest toward any."""
-    _, part = design.sides(cue)
-    values = [
-        float(contrast.weights @ expected[contrast.rows, label])
-        for label in range(3)
-        for contrast in [design.contrast(cue, part & design.is_not_gold(label))]
-    ]
-    return (None if toward is None else values[LABELS.index(toward)]), max(values)
+def _covers(estimate: Estimate, truth: float) -> bool:
+    return estimate.low <= truth + 1e-9 and truth - 1e-9 <= estimate.high
+
+
+def _truths(design: CrossedDesign, cue: str, expected: Floats) -> dict[str, float]:
+    """The true effect of a cue on every outcome."""
+    part = design.sides(cue)[1]
+    contrasts = [design.toward(cue, outcome, part)[0] for outcome in range(len(design.outcomes))]
+    return {
+        outcome: float(contrast.weights @ expected[contrast.rows, place])
+        for place, (outcome, contrast) in enumerate(zip(design.outcomes, contrasts, strict=True))
+    }
+
+
+COLUMNS = ("joint", "falsely", "claimed", "claimed_falsely", "exchanged", "combined")
 
 
 def main() -> None:
-    """Measure all kinds and print a table."""
+    """Measure the kinds and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--each", type=int, default=50, help="models of each kind")
-    parser.add_argument("--rows", type=int, default=0, help="pairs in every cell; 0 for the suite's default")
+    parser.add_argument("--limit", type=int, default=0, help="pairs of the suite; 0 for all")
+    parser.add_argument("--two-way", action="store_true", help="merge neutral and contradiction")
+    parser.add_argument("--exact", action="store_true", help="plant the models as they are, none with extra noise")
+    parser.add_argument("--kinds", default="", help="only kinds whose names contain one of these, divided by commas")
     parser.add_argument("--json", type=Path, help="where to write the counts")
     options = parser.parse_args()
-    asked = Asked.make(options.rows or None, seed=0)
-    print(f"{len(asked.gold):,} pairs, {options.each} models of each kind")
-    print(f"{'kind':36}{'covered':>9}{'close':>9}{'falsely':>9}{'missed':>9}")
-    tallies = {kind: Tally() for kind in KINDS}
-    for number, (kind, tally) in enumerate(tallies.items()):
+    asked = Asked.make(options.limit or None, seed=0, two_way=options.two_way)
+    wanted = [kind for kind in KINDS if any(part in kind for part in options.kinds.split(","))]
+    print(f"{len(asked.gold):,} pairs, {len(asked.design.labels)} labels, {options.each} models of each kind")
+    print(f"{'kind':36}" + "".join(f"{name.replace('_', ' '):>16}" for name in COLUMNS) + f"{'missed':>12}")
+    tallies = {kind: Tally() for kind in wanted}
+    for kind, tally in tallies.items():
         for model in range(options.each):
-            measure(asked, kind, np.random.default_rng([number, model]), tally)
-        shares = (tally.covered / tally.effects, tally.close / tally.effects, tally.falsely / tally.models)
+            rng = np.random.default_rng([list(KINDS).index(kind), model])
+            measure(asked, kind, rng, tally, noisy=not options.exact)
+        shares = (getattr(tally, name) / tally.models for name in COLUMNS)
         missed = f"{tally.missed}/{tally.strong}"
-        print(f"{kind:36}" + "".join(f"{100 * share:>8.1f}%" for share in shares) + f"{missed:>9}")
+        print(f"{kind:36}" + "".join(f"{100 * share:>15.1f}%" for share in shares) + f"{missed:>12}", flush=True)
     if options.json:
         options.json.write_text(json.dumps({kind: vars(tally) for kind, tally in tallies.items()}, indent=2) + "\n")
 

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.contrasts import CellContrast, Parts, contrast_estimate, difference_estimate, p_above
+from acidtest.stats.contrasts import (
+    CellContrast,
+    Parts,
+    contrast_estimate,
+    detectable_effect,
+    difference_estimate,
+    p_above,
+    standard_error,
+    strongest_contrast,
+)
 
 EVERYTHING = np.ones(6, dtype=np.bool_)
 
@@ -139,3 +148,83 @@ def test_many_small_cells_are_told_apart() -> None:
     on = np.tile([True, False], 100)
     contrast = CellContrast.between(on, cells, np.ones(200, dtype=np.bool_))
     assert contrast.value(on) == pytest.approx(1.0)
+
+
+def test_an_arm_of_one_group_is_measured_from_its_side() -> None:
+    # Two rows of one group make a whole arm: measured from their own mean they would seem to vary by nothing.
+    contrast = CellContrast(
+        rows=np.arange(8), weights=np.array([0.25] * 4 + [-0.25] * 4), arms=np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    )
+    values = np.array([True, True, False, False, True, False, True, False])
+    groups = np.array([0, 0, 1, 1, 2, 3, 4, 5])
+    # The first side has mean 0.5, so groups 0 and 1 deviate by ±0.25; those of a shared arm by 0.25 · 0.5 · √2.
+    expected = [0.25, -0.25, *(-0.125 * np.sqrt(2) * sign for sign in (1, -1, 1, -1))]
+    assert contrast.deviations(values, groups) == pytest.approx(expected)
+
+
+def test_a_standard_error_can_be_taken_from_any_interval() -> None:
+    rng = np.random.default_rng(0)
+    on, cells = np.arange(400) % 2 == 0, np.arange(400) // 2 % 20
+    contrast = CellContrast.between(on, cells, np.ones(400, dtype=np.bool_))
+    parts = [(1.0, contrast, rng.random(400) < 0.5)]
+    errors = [
+        standard_error(contrast_estimate(parts, np.arange(400), tests=tests), tests=tests) for tests in (1, 28, 500)
+    ]
+    assert errors == pytest.approx([errors[0]] * 3, rel=1e-6)
+    # Two rates of 200 rows: the square root of 2 · 0.25 / 200.
+    assert errors[0] == pytest.approx(0.05, rel=0.05)
+    assert np.isnan(standard_error(Estimate(np.nan, note="nothing")))
+
+
+def test_a_detectable_effect_grows_with_noise_and_shrinks_with_rows() -> None:
+    def detectable(rows: int, rate: float) -> float:
+        rng = np.random.default_rng(1)
+        on, cells = np.arange(rows) % 2 == 0, np.arange(rows) // 2 % 10
+        contrast = CellContrast.between(on, cells, np.ones(rows, dtype=np.bool_))
+        values = rng.random(rows) < rate
+        estimate = contrast_estimate([(1.0, contrast, values)], np.arange(rows), tests=10)
+        return detectable_effect(contrast, values, estimate, limit=0.1, power=0.8, tests=10)
+
+    assert 0.1 < detectable(4000, 0.0) < detectable(4000, 0.3) < detectable(400, 0.3) <= 1
+
+
+def _crossed(rng: np.random.Generator, groups: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of a design of three signs: cells, groups, main effects by cell, and products by cell."""
+    signs = np.array([[1 - 2 * (cell >> bit & 1) for bit in range(3)] for cell in range(8)], dtype=np.float64)
+    cells = rng.integers(0, 8, 12 * groups)
+    mains = np.column_stack([np.ones(8), signs])
+    products = np.column_stack([signs[:, 0] * signs[:, 1], signs[:, 0] * signs[:, 2], signs.prod(axis=1)])
+    return cells, np.repeat(np.arange(groups), 12), mains, products
+
+
+def test_the_strongest_of_many_contrasts_is_found() -> None:
+    rng = np.random.default_rng(0)
+    cells, groups, mains, products = _crossed(rng)
+    share = 0.5 + 0.3 * products[cells, 1] + 0.2 * mains[cells, 1]
+    found = strongest_contrast(rng.random(len(cells)) < share, cells, groups, mains=mains, contrasts=products)
+    assert found is not None
+    assert (found.place, found.tests) == (1, 3)
+    assert found.value == pytest.approx(0.6, abs=0.1)
+    interval = found.estimate(found.tests)
+    assert interval.low < 0.6 < interval.high
+
+
+def test_the_strongest_contrast_rejects_a_true_null_in_few_draws() -> None:
+    rejected = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        cells, groups, mains, products = _crossed(rng)
+        # Groups differ, and a main effect is there: neither is a combination.
+        share = 0.3 + 0.2 * rng.random(60)[groups] + 0.2 * mains[cells, 2]
+        found = strongest_contrast(rng.random(len(cells)) < share, cells, groups, mains=mains, contrasts=products)
+        assert found is not None
+        rejected += found.p * found.tests < 0.05
+    assert rejected <= 24  # 5 % of 300, and two and a half standard errors
+
+
+def test_nothing_is_tested_that_cannot_be_told_from_main_effects() -> None:
+    rng = np.random.default_rng(0)
+    cells, groups, mains, products = _crossed(rng)
+    values = rng.random(len(cells)) < 0.5
+    assert strongest_contrast(values, cells, groups, mains=np.eye(8), contrasts=products) is None
+    assert strongest_contrast(values, cells, groups * 0, mains=mains, contrasts=products) is None

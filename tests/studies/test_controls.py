@@ -26,3 +26,14 @@ def test_rows_of_one_stratum_are_tested_as_before() -> None:
     assert found.test.startswith("McNemar")
     # Five rows gained, none lost: 2 * (1/2) ** 5.
     assert found.p == 2 * 0.5**5
+
+
+def test_the_changed_rate_is_of_the_compared_rows_where_some_have_no_control() -> None:
+    # Of twenty changed rows the last ten have no control; they are all right, of the others five.
+    places = np.arange(10, dtype=np.int32)
+    after, before = np.arange(20) >= 5, np.arange(10) < 8
+    found = Pairing(places, places, groups=places, strata=np.zeros(10, dtype=np.int8), alike=True).rate(after, before)
+    assert found.changed is not None
+    assert (found.control.value, found.changed.value, found.difference.value) == (0.8, 0.5, -0.3)
+    whole = Pairing(places, places, groups=places, strata=np.zeros(10, dtype=np.int8), alike=True)
+    assert whole.rate(after[:10], before).changed is None

@@ -21,6 +21,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS, one_hot
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.render.explanations import FINDING_CODES
+from acidtest.studies.scores.diagnosis.suites import prompt_findings
 from acidtest.studies.severity import severity
 from acidtest.text.heuristics import words
 
@@ -32,6 +33,11 @@ EXPECTED = Path(__file__).parents[1] / "golden" / "findings.tsv"
 """Code, severity and sentence of every finding about each planted model; no other may be made."""
 NONE = "none"
 """The answer of a model that gives none."""
+
+
+def test_the_finding_about_overlap_shows_pairs_with_overlap_only(tmp_path: Path) -> None:
+    run = acidtest.run("baseline:overlap", [acidtest.generate("cues", n=1)], output=tmp_path / "run", page=False)
+    assert next(finding.slice for finding in run.findings if finding.code == "Q1") == {"form": "overlap"}
 
 
 @dataclass(frozen=True)
@@ -128,6 +134,7 @@ def overlap_else_right(pair: Asked) -> str:
     return "entailment" if pair.overlaps else pair.right
 
 
+SWAPPED = "swaps/hypernyms-ex-situ"
 TWO_WAY = {"resolution": "two-way"}
 
 PLANTED: Mapping[str, Planted] = {
@@ -192,6 +199,12 @@ PLANTED: Mapping[str, Planted] = {
     "loses 30 points when distracted": Planted(loses(DISTRACTED, 0.3)),
     "better on changed pairs": Planted(
         lambda pair: pair.wrong if pair.suite.endswith(CONTROL) and pair.draw < 0.2 else pair.right
+    ),
+    "does not notice that words are swapped": Planted(
+        lambda pair: (
+            {"entailment": "neutral", "neutral": "entailment"}[pair.right] if pair.suite == SWAPPED else pair.right
+        ),
+        suites=(SWAPPED,),
     ),
     "one error in three, asked 50 pairs": Planted(
         lambda pair: pair.wrong if pair.draw < 1 / 3 else pair.right, suites=("stress/negation:n=50",)
@@ -283,6 +296,8 @@ def test_every_sentence_of_the_catalogue_is_said_of_a_planted_model() -> None:
     # What is said of verifiers is planted in test_grounding.py.
     verifiers = EXPECTED.with_name("verifier_findings.tsv").read_text(encoding="utf-8").splitlines()[1:]
     said |= {line.split("\t")[1] for line in verifiers}
+    # What is said of a language model follows from counts of its replies, below.
+    said |= {"J1", "J2"}
     folder = Path(diagnosis.__file__).parent
     paths = [*folder.glob("*.py"), Path(verification.__file__).parent / "findings.py"]
     written = {code for path in paths for code in re.findall(r'"([A-Z]\d)"', path.read_text("utf-8"))}
@@ -316,3 +331,37 @@ def test_what_explains_all_answers_is_said_alone(code: str) -> None:
 def test_severity_follows_size_and_certainty(size: Estimate, p: float, grade: str) -> None:
     # The table of docs/reference/findings.md: 20 and 5 points, 10 of them sure; 3.1 points at p = 0.047 are no warning.
     assert severity(size, p=p) == grade
+
+
+def prompt_usage(repeats: int, *, reordered: int = 0, reworded: int = 0) -> dict[str, float]:
+    return {
+        "repeat_compared": 100,
+        "repeat_changes": repeats,
+        "reorder_compared": 150,
+        "reorder_changes": reordered,
+        "reprompt_compared": 150,
+        "reprompt_changes": reworded,
+    }
+
+
+def test_predictions_that_follow_the_order_of_options_or_the_prompt_are_findings() -> None:
+    (order,) = prompt_findings(prompt_usage(0, reordered=73, reworded=1))
+    assert (order.code, order.severity) == ("J1", "severe")
+    assert order.sentence == (
+        "changes 49 % of predictions with the order of the options (0 % when the same prompt is sent twice)"
+    )
+    both = prompt_findings(prompt_usage(2, reordered=73, reworded=40))
+    assert [finding.code for finding in both] == ["J1", "J2"]
+
+
+def test_replies_that_vary_anyway_are_not_blamed_on_order_or_prompt() -> None:
+    rng, accused = np.random.default_rng(0), 0
+    for _ in range(200):
+        changes = [int(rng.binomial(n, 0.3)) for n in (100, 150, 150)]
+        accused += any(
+            True for _ in prompt_findings(prompt_usage(changes[0], reordered=changes[1], reworded=changes[2]))
+        )
+    # The level is 5 % of 200.
+    assert accused <= 10 + 3 * 3
+    # Without a repetition there is nothing to compare with.
+    assert not [*prompt_findings({"order_compared": 150, "order_changes": 73, "reorder_compared": 150})]

@@ -74,12 +74,13 @@ def is_supported(row: dict[str, str]) -> bool:
 
 def test_a_perfect_verifier_uses_no_cue(measured: Measure) -> None:
     profile = measured("perfect", is_supported)
-    assert (profile.suite, profile.cells) == ("grounding/cues", 96)
+    assert (profile.suite, profile.cells) == ("grounding/cues", 192)
     assert used(profile) == {}
     assert profile.gold_effect.value == 1
     assert profile.premise_use.value == 1
-    assert (
-        profile.headline == "No listed cue moves its answers by more than 10 points; gold moves 100 % of its answers."
+    assert profile.headline == (
+        "With all cues held fixed, the correct label moves its predictions by 100 points (97–100). No listed cue moves "
+        "its predictions by more than 10 points."
     )
 
 
@@ -89,6 +90,7 @@ def test_a_perfect_verifier_uses_no_cue(measured: Measure) -> None:
         ("claim_words", "words_found", "all"),
         ("claim_names", "names_found", "yes"),
         ("claim_numbers", "numbers_found", "yes"),
+        ("long_claim", "claim_length", "long"),
     ],
 )
 def test_what_is_found_in_the_document_is_told_from_the_rest(
@@ -105,18 +107,18 @@ def test_supported_if_all_words_are_there_else_right_is_said_in_words_of_verifie
     assert used(profile) == {"claim_words": "entailment"}
     first, last = claims(profile)
     assert first.startswith(
-        "Where all words of a claim are in the document (names and numbers apart) and the claim is not supported it "
-        "calls it supported in 100 %, against 0 % where few are: +100 points ("
+        "Where all words of a claim are in the document (names and numbers apart) and the claim is not supported, "
+        "it calls it supported in 100 %, against 0 % where few are: +100 points ("
     )
-    assert last.startswith("With the listed cues held fixed, gold moves 50 % of its answers (")
+    assert last.startswith("With all cues held fixed, the correct label moves its predictions by 50 points (")
     assert profile.headline.startswith(
-        "Its answers follow claim words found in the document (+100 points toward supported); with cues held fixed,"
+        "It relies on claim words found in the document (+100 points toward supported). With all cues held fixed,"
     )
 
 
 def test_who_reads_only_the_first_hundred_words_misses_what_comes_late_in_long_documents(measured: Measure) -> None:
     def supports(row: dict[str, str]) -> bool:
-        return is_supported(row) and row["evidence"] in " ".join(row["premise"].split()[:100])
+        return is_supported(row) and row["evidence"].split("\n")[0] in " ".join(row["premise"].split()[:100])
 
     profile = measured("first hundred words", supports)
     missed = "non-entailment"
@@ -125,7 +127,7 @@ def test_who_reads_only_the_first_hundred_words_misses_what_comes_late_in_long_d
     assert profile.cues["evidence_end"].effect.value == pytest.approx(1 / 2)
     sentences = list(claims(profile))
     assert sentences.count("That holds only with a long document.") == 2
-    assert any("the claim is supported it calls it not supported in 67 %, against 0 %" in one for one in sentences)
+    assert any("the claim is supported, it calls it not supported in 67 %, against 0 %" in one for one in sentences)
 
 
 def test_who_looks_only_at_the_claim_is_found(measured: Measure) -> None:
@@ -133,9 +135,16 @@ def test_who_looks_only_at_the_claim_is_found(measured: Measure) -> None:
     assert used(profile) == {}
     assert profile.premise_use.value == 0
     assert profile.headline == (
-        "It hardly reads the document: another document, with another gold, changes 0 % of its answers."
+        "It hardly reads the document: another document, with another gold, changes 0 % of its predictions."
     )
-    assert "The claim alone predicts 100 % of its answers." in claims(profile)
+    assert "The claim alone predicts 100 % of its predictions." in claims(profile)
+
+
+def test_who_prefers_long_claims_is_found_though_it_reads(measured: Measure) -> None:
+    profile = measured("long or right", lambda row: row["claim_length"] == "long" or is_supported(row))
+    assert used(profile) == {"long_claim": "entailment"}
+    assert profile.gold_effect.value == pytest.approx(0.5)
+    assert profile.headline.startswith("Its answers follow a long claim (+100 points toward supported)")
 
 
 def test_who_guesses_is_accused_of_nothing(measured: Measure) -> None:
@@ -181,8 +190,8 @@ def test_a_run_with_both_suites_has_a_profile_on_each(suite: Suite, tmp_path: Pa
     shown = " ".join("\n".join(render(STUDIES["profile"].document(result), width=120, full=True)).split())
     assert "answers that the claim alone predicts" in shown
     shown_pairs = {section.title: section.summary for section in toggle_sections(result.runs, GROUNDING)}
-    assert shown_pairs["Evidence at the end"] == "1,024 items asked both ways; the answer changes in 0"
-    assert shown_pairs["Names found in the document"] == "384 items asked both ways; the answer changes in 96"
+    assert shown_pairs["Evidence at the end"] == "1,536 items asked both ways; the answer changes in 0"
+    assert shown_pairs["Names found in the document"] == "576 items asked both ways; the answer changes in 144"
 
 
 def test_a_run_without_the_suite_that_was_asked_for_says_what_to_run(suite: Suite, tmp_path: Path) -> None:
@@ -214,6 +223,13 @@ def test_a_gate_limits_the_cues_of_verifiers(run_of: Callable[[str, Verdict], Ru
         GateState.UNDECIDED,
     ]
     assert checks["cues:overlap"].reason == "the candidate was not asked suite cues"
+
+
+def test_a_gate_limits_cues_that_work_through_their_absence(run_of: Callable[[str, Verdict], Run]) -> None:
+    run = run_of("gated by the absence", lambda row: row["document_length"] == "short" or is_supported(row))
+    result = STUDIES["gate"].compute(run, run, policy=GatePolicy(cues=(CueRule("long_document", 20.0, "required"),)))
+    (check,) = (one for one in result.comparisons[0].checks if one.name == "cues:long_document")
+    assert check.state is GateState.FAIL
 
 
 def test_no_two_suites_have_a_cue_of_the_same_name() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +13,19 @@ import polars as pl
 import pytest
 
 import acidtest
+from acidtest.core.digests import digests
 from acidtest.core.errors import AcidtestError
-from acidtest.core.labels import LABELS
+from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS
 from acidtest.core.run import Run
 from acidtest.core.serialise import to_json
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Suite
 from acidtest.render.terminal import render
+from acidtest.stats.contrasts import standard_error
+from acidtest.stats.resampling import numbered
 from acidtest.studies.crossed_suites import crossed_suites
-from acidtest.studies.cue_profile import Profile, claims, measure_profile
+from acidtest.studies.cue_effects import CrossedDesign, value_codes
+from acidtest.studies.cue_profile import Profile, claims, describe_direction, measure_design, measure_profile
 from acidtest.studies.profile import profile
 
 CUES = tuple(crossed_suites()["cues"].cues)
@@ -81,8 +87,9 @@ def test_a_right_model_uses_no_cue_and_gold_moves_all_its_answers(measured: Meas
     assert used(profile) == {}
     assert profile.gold_effect.value == 1
     assert profile.premise_use.value == 1
-    assert (
-        profile.headline == "No listed cue moves its answers by more than 10 points; gold moves 100 % of its answers."
+    assert profile.headline == (
+        "With all cues held fixed, the correct label moves its predictions by 100 points (98–100). No listed cue moves "
+        "its predictions by more than 10 points."
     )
 
 
@@ -93,10 +100,10 @@ def test_entailment_if_overlap_else_right_uses_overlap_alone(measured: Measure) 
     assert profile.gold_effect.value == pytest.approx(0.4)
     first, *_, last = claims(profile)
     assert first.startswith(
-        "Where all words overlap and gold is not entailment it answers entailment in 100 %, against 0 % where they do "
-        "not: +100 points ("
+        "Where all words overlap and gold is not entailment, it predicts entailment in 100 %, against 0 % where they "
+        "do not: +100 points ("
     )
-    assert last.startswith("With the listed cues held fixed, gold moves 40 % of its answers (")
+    assert last.startswith("With all cues held fixed, the correct label moves its predictions by 40 points (")
     assert last.endswith("Cues not listed may explain the rest.")
 
 
@@ -128,9 +135,15 @@ def test_every_switched_cue_is_told_from_the_others(measured: Measure, cue: str,
 
 def test_a_cue_that_counts_only_without_negation_is_told_so(measured: Measure) -> None:
     profile = measured("gated", pl.when(OVERLAP & ~NEGATED).then(ENTAILMENT).otherwise(GOLD))
-    assert used(profile) == {"overlap": "entailment"}
-    assert [(one.cue, one.other) for one in profile.interactions] == [("overlap", "negation")]
+    assert used(profile) == {"overlap": "entailment", "negation": "entailment"}
+    assert profile.cues["negation"].is_absence
+    assert [(one.cue, one.other, one.only) for one in profile.interactions] == [
+        ("overlap", "negation", False),
+        ("negation", "overlap", True),
+    ]
     assert "That holds only without negation words." in claims(profile)
+    # That negation switches overlap off is one fact.
+    assert profile.headline.startswith("It relies on overlapping words (+50 points toward entailment). With all cues")
 
 
 @pytest.mark.parametrize("label", range(3))
@@ -139,7 +152,7 @@ def test_a_constant_model_is_accused_of_nothing(measured: Measure, label: int) -
     assert used(profile) == {}
     assert profile.gold_effect.value == 0
     assert profile.premise_use.value == 0
-    assert profile.headline.startswith(f"It answers {LABELS[label]} to nearly everything (100 %)")
+    assert profile.headline.startswith(f"It predicts {LABELS[label]} for nearly every pair (100 %)")
 
 
 def test_a_guessing_model_is_near_chance(measured: Measure, rows: pl.DataFrame) -> None:
@@ -164,7 +177,8 @@ def test_reverse_overlap_is_seen(measured: Measure) -> None:
     profile = measured("debiased", pl.when(low & (GOLD == ENTAILMENT)).then(NEUTRAL).otherwise(GOLD))
     assert profile.reverse_overlap is not None
     assert profile.reverse_overlap.value == 0
-    assert used(profile) == {}
+    assert used(profile) == {"overlap": "neutral"}
+    assert describe_direction(profile, "overlap") == "the absence of overlapping words → neutral"
 
 
 def test_an_answer_that_is_missing_is_a_fourth_outcome(suite: Suite, tmp_path: Path) -> None:
@@ -178,6 +192,7 @@ def test_an_answer_that_is_missing_is_a_fourth_outcome(suite: Suite, tmp_path: P
     profile = measure_profile(finished.run)
     assert profile.gold_effect.value == 0
     assert set(profile.answers.values()) == {0.0}
+    assert profile.headline.startswith("It gives no prediction for nearly every pair (100 %)")
 
 
 def test_two_labels_are_enough(suite: Suite, rows: pl.DataFrame, tmp_path: Path) -> None:
@@ -263,7 +278,15 @@ def test_results_json_holds_the_profile_under_the_names_of_the_cues(suite: Suite
     finished = acidtest.run("baseline:overlap", suites=[suite], output=tmp_path / "run", page=False)
     written = json.loads((finished.folder / "results.json").read_text())["profile"]
     assert list(written["cues"]) == list(CUES)
-    assert set(written["cues"]["overlap"]) == {"toward", "effect", "with", "without", "used"}
+    assert set(written["cues"]["overlap"]) == {
+        "toward",
+        "effect",
+        "with",
+        "without",
+        "used",
+        "outcomes",
+        "detectable",
+    }
     assert {"headline", "gold_effect", "premise_use", "interactions", "cells"} <= set(written)
     assert written["cells"] == 960
     assert written == to_json(measure_profile(Run.read(finished.folder)))
@@ -282,3 +305,217 @@ def test_several_runs_of_one_recipe_show_their_spread_and_hans_its_band(suite: S
     shown = " ".join("\n".join(render(STUDIES["profile"].document(result), width=120, full=True)).split())
     assert "Over 2 runs of one recipe the effect of overlapping words is" in shown
     assert "lexical overlap, gold non-entailment" in shown
+
+
+# Planted models, measured without a run: a design with predictions.
+
+
+@cache
+def crossed_rows(limit: int) -> pl.DataFrame:
+    """A sample of suite ``cues``, in the turns in which ``--limit`` takes its rows."""
+    frame = acidtest.generate("cues").frame.collect()
+    return frame.sort(pl.col("turn").cast(pl.Int64), maintain_order=True).head(limit)
+
+
+def crossed(rows: pl.DataFrame, answers: np.ndarray, *, two_way: bool = False) -> CrossedDesign:
+    """The design of some rows, three-way or two-way, with these predictions of three labels; -1 for none."""
+    labels, masks = LABELS, np.array([GOLD_MASKS[label] for label in LABELS], dtype=np.uint8)
+    if two_way:
+        labels, masks = TWO_WAY_LABELS, np.array([0b001, 0b110, 0b110], dtype=np.uint8)
+        answers = np.minimum(answers, 1)
+    names, suite = digests(rows["group"]), crossed_suites()["cues"]
+    return CrossedDesign(
+        labels,
+        answers.astype(np.int8),
+        masks[gold_of(rows)],
+        numbered(names),
+        half=(names & np.uint64(1)).astype(np.bool_),
+        suite=suite,
+        codes=value_codes(rows, suite),
+        hypotheses=rows["hypothesis"],
+    )
+
+
+def gold_of(rows: pl.DataFrame) -> np.ndarray:
+    return rows["label"].replace_strict(LABELS, range(3), return_dtype=pl.Int8).to_numpy()
+
+
+def has(rows: pl.DataFrame, column: str, value: str = "yes") -> np.ndarray:
+    return (rows[column] == value).to_numpy()
+
+
+@pytest.mark.parametrize("two_way", [False, True])
+@pytest.mark.parametrize(
+    ("cue", "column", "absent", "label", "said"),
+    [
+        ("length", "length", "no", ENTAILMENT, "a short hypothesis → entailment"),
+        ("negation", "negation", "no", ENTAILMENT, "the absence of negation words → entailment"),
+        ("overlap", "form", "none", NEUTRAL, "the absence of overlapping words → neutral"),
+    ],
+)
+def test_a_cue_that_works_through_its_absence_is_seen(
+    two_way: bool, cue: str, column: str, absent: str, label: int, said: str
+) -> None:
+    rows = crossed_rows(1920)
+    answers = np.where(has(rows, column, absent), label, gold_of(rows))
+    profile = measure_design(crossed(rows, answers, two_way=two_way))
+    assert list(used(profile)) == [cue]
+    effect = profile.cues[cue]
+    assert (effect.effect.value, effect.size.value, effect.is_absence) == (pytest.approx(-1), pytest.approx(1), True)
+    assert describe_direction(profile, cue) == (said.replace("neutral", "non-entailment") if two_way else said)
+    assert profile.headline.startswith(f"It relies on {crossed_suites()['cues'].cues[cue].absence} (+100 points toward")
+
+
+def test_a_cue_after_which_there_is_no_prediction_is_seen() -> None:
+    rows = crossed_rows(1920)
+    profile = measure_design(crossed(rows, np.where(has(rows, "misspelling"), -1, gold_of(rows))))
+    assert used(profile) == {"misspelling": "no prediction"}
+    assert set(profile.cues["misspelling"].outcomes) == {*LABELS, "no prediction"}
+    assert profile.tests == 4 * 9 + 1
+    first, *_ = claims(profile)
+    assert first.startswith("Where a word is misspelt, it gives no prediction in 100 %, against 0 % where none is")
+
+
+def test_a_label_pushed_both_ways_is_told_of_the_presence_of_the_cue() -> None:
+    rows = crossed_rows(1920)
+    rng = np.random.default_rng(5)
+    by_overlap = np.where(has(rows, "form", "none"), NEUTRAL, ENTAILMENT)
+    noisy = np.where(rng.random(rows.height) < 0.1, rng.integers(0, 3, rows.height), by_overlap)
+    profile = measure_design(crossed(rows, noisy))
+    assert used(profile)["overlap"] == "entailment"
+    assert not profile.cues["overlap"].is_absence
+
+
+def test_no_effect_is_claimed_only_if_every_upper_bound_is_small() -> None:
+    rows, rng = crossed_rows(3000), np.random.default_rng(0)
+    right = np.where(rng.random(rows.height) < 0.3, rng.integers(0, 3, rows.height), gold_of(rows))
+    # 13.5 points: a true effect that a run of 3,000 rows cannot show to exceed ten.
+    pushed = np.where(has(rows, "negation") & (rng.random(rows.height) < 0.15), CONTRADICTION, right)
+    profile = measure_design(crossed(rows, pushed))
+    assert used(profile) == {}
+    assert max(effect.bound for effect in profile.cues.values()) > 0.1
+    assert "No listed cue moves" not in profile.headline
+    assert "No cue is shown to move them by more than 10 points: " in profile.headline
+    assert "this run finds effects of " in profile.headline
+
+
+def test_a_detectable_effect_is_found_in_about_four_runs_of_five() -> None:
+    rows, rng = crossed_rows(3000), np.random.default_rng(1)
+    gold, negated = gold_of(rows), has(rows, "negation")
+    base = crossed(rows, gold)
+    size = base.effect("negation", tests=base.tests).detectable
+    # The negative direction and the other labels need no more: the model is right elsewhere.
+    found = [
+        replace(base, answer=np.where(negated & (rng.random(rows.height) < size), CONTRADICTION, gold).astype(np.int8))
+        .effect("negation", tests=base.tests)
+        .used
+        for _ in range(60)
+    ]
+    assert 0.6 <= np.mean(found) <= 0.97
+
+
+@pytest.mark.parametrize("two_way", [False, True])
+def test_exchanged_labels_are_not_taken_for_chance(two_way: bool) -> None:
+    rows = crossed_rows(1920)
+    exchange = np.array([1, 0, 0]) if two_way else np.array([CONTRADICTION, NEUTRAL, ENTAILMENT])
+    profile = measure_design(crossed(rows, exchange[gold_of(rows)], two_way=two_way))
+    assert used(profile) == {}
+    assert profile.label_order is not None
+    other = "non-entailment" if two_way else "contradiction"
+    assert profile.label_order.reading == {"entailment": other, other: "entailment"}
+    assert profile.label_order.effect.value == pytest.approx(1)
+    assert f"--label-map {other}=entailment,entailment={other}" in profile.headline
+    assert "near chance" not in profile.headline
+    assert profile.gold_effect.value == pytest.approx(-1 if two_way else 0)
+
+
+def test_a_negative_effect_of_gold_is_shown_as_such() -> None:
+    rows, rng = crossed_rows(1920), np.random.default_rng(0)
+    # Never right: one of the two wrong labels, so that no one order of labels would be right.
+    wrong = (gold_of(rows) + rng.integers(1, 3, rows.height)) % 3
+    profile = measure_design(crossed(rows, wrong))
+    assert profile.gold_effect.value == pytest.approx(-0.5, abs=0.02)
+    assert "the correct label is predicted less often than the others: −" in " ".join(claims(profile))
+    assert not any("(0–" in claim for claim in claims(profile))
+
+
+@pytest.mark.parametrize("two_way", [False, True])
+def test_an_exclusive_or_of_two_cues_is_found(two_way: bool) -> None:
+    rows = crossed_rows(1920)
+    answers = np.where(has(rows, "negation") ^ has(rows, "length"), ENTAILMENT, CONTRADICTION)
+    profile = measure_design(crossed(rows, answers, two_way=two_way))
+    assert used(profile) == {}
+    assert profile.combination is not None
+    assert profile.combination.cues == ("negation", "length")
+    assert profile.combination.matters
+    assert profile.combination.p < 1e-6
+    assert profile.headline.startswith("It relies on a combination of cues (+100 points (")
+    assert "toward entailment with exactly one of negation words and a long hypothesis" in profile.headline.replace(
+        "contradiction with both or neither", "entailment with exactly one"
+    ).replace("non-entailment with both or neither", "entailment with exactly one")
+
+
+def test_an_exclusive_or_of_three_cues_is_found() -> None:
+    rows = crossed_rows(1920)
+    odd = has(rows, "negation") ^ has(rows, "length") ^ has(rows, "misspelling")
+    profile = measure_design(crossed(rows, np.where(odd, ENTAILMENT, NEUTRAL)))
+    assert profile.combination is not None
+    assert set(profile.combination.cues) == {"negation", "length", "misspelling"}
+    assert "an odd number of" in profile.headline or "an even number of" in profile.headline
+
+
+@pytest.mark.parametrize("two_way", [False, True])
+@pytest.mark.parametrize("share", [0.0, 0.7, 0.97, 1.0])
+def test_models_that_guess_or_are_mostly_right_are_accused_of_nothing(share: float, two_way: bool) -> None:
+    rows = crossed_rows(1000)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        is_right = rng.random(rows.height) < share
+        answers = np.where(is_right, gold_of(rows), rng.integers(0, 3, rows.height))
+        profile = measure_design(crossed(rows, answers, two_way=two_way))
+        assert used(profile) == {}
+        assert profile.label_order is None
+        assert not (profile.combination and profile.combination.matters)
+
+
+def test_what_holds_only_without_a_cue_is_said_only_if_little_can_be_left_with_it() -> None:
+    rows, rng = crossed_rows(15360), np.random.default_rng(0)
+    overlaps, negated = np.isin(rows["form"], ["overlap", "subsequence", "constituent"]), has(rows, "negation")
+    # With negation words eight rows in a hundred still follow overlap: a small effect, but one that is there.
+    follows = overlaps & (~negated | (rng.random(rows.height) < 0.08))
+    profile = measure_design(crossed(rows, np.where(follows, ENTAILMENT, gold_of(rows))))
+    (one,) = (one for one in profile.interactions if (one.cue, one.other) == ("overlap", "negation"))
+    assert one.with_other.low > 0
+    said = " ".join(claims(profile))
+    assert "That holds only without negation words." not in said
+    assert "Where the hypothesis has a negation word it is +" in said
+
+
+def test_intervals_hold_for_all_labels_together() -> None:
+    """A guessing model, 50 draws: whatever label is reported, the true effect of zero is inside in about 95 %."""
+    rows = crossed_rows(960)
+    base = crossed(rows, gold_of(rows))
+    held = 0
+    for seed in range(50):
+        answers = np.random.default_rng(seed).integers(0, 3, rows.height).astype(np.int8)
+        design = replace(base, answer=answers)
+        effects = [design.effect(cue, tests=design.tests).effect for cue in CUES] + [design.gold_effect()]
+        held += all(effect.low <= 0 <= effect.high for effect in effects)
+    assert held >= 44
+
+
+def test_the_error_of_an_effect_does_not_depend_on_how_many_intervals_hold_together() -> None:
+    rows = crossed_rows(1920)
+    design = crossed(rows, np.random.default_rng(0).integers(0, 3, rows.height))
+    few, many = (standard_error(design.effect("negation", tests=tests).effect, tests=tests) for tests in (2, 200))
+    assert few == pytest.approx(many, rel=0.02)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 30])
+def test_hardly_any_rows_give_a_profile_that_claims_nothing(rows: int) -> None:
+    frame = crossed_rows(960).filter(pl.col("label") == "neutral").head(rows)
+    profile = measure_design(crossed(frame, np.ones(rows, dtype=np.int8) * (np.arange(rows) % 2)))
+    assert used(profile) == {}
+    assert profile.label_order is None
+    assert "No listed cue" not in profile.headline
+    assert list(claims(profile))

@@ -58,6 +58,29 @@ def test_gold_of_two_labels_accepts_either() -> None:
     assert single_answer(two_way) == pytest.approx(2 / 3)
 
 
+def test_a_subcase_is_judged_by_its_own_chance() -> None:
+    """HANS: guessing gives 50 % over all, but 33 % where gold is entailment and 67 % where it is not."""
+    hans = run({"entailment": 900, "non-entailment": 900}, 0.6)
+    rates = {"le_a": 0.39, "le_b": 0.8, "le_c": 0.8, "ln_a": 0.54, "ln_b": 0.8, "ln_c": 0.8}
+    subcases = [name for name in rates for _ in range(300)]
+    right = [number % 100 < 100 * rates[name] for number, name in enumerate(subcases)]
+    entailed = [name.startswith("le") == is_right for name, is_right in zip(subcases, right, strict=True)]
+    frame = hans.predictions.with_columns(
+        subcase=pl.Series(subcases),
+        p_entailment=pl.Series(entailed).cast(pl.Float32),
+        p_neutral=(~pl.Series(entailed)).cast(pl.Float32),
+        p_contradiction=pl.lit(0.0, pl.Float32),
+    )
+    card = Card("uneven", columns={"subcase": "factor"}, strata=("subcase",))
+    scores = score_run(Run(Header(ModelFacts("m", "m"), {"uneven": card}, {}), frame))
+    assert scores.suites["uneven"].chances == {
+        "subcase": {name: pytest.approx(1 / 3 if name.startswith("le") else 2 / 3) for name in rates}
+    }
+    (finding,) = (finding for finding in scores.diagnosis if finding.code == "S1")
+    assert finding.sentence == "does worse than guessing on parts of uneven: ln_a (54 % right)"
+    assert finding.evidence[0].endswith("; guessing gives 67 %")
+
+
 def test_one_gold_has_no_best_single_answer() -> None:
     assert single_answer(result({"contradiction": 100}, 0.6)) is None
 

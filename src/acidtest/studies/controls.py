@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
 
 import numpy as np
@@ -22,13 +22,17 @@ Places = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class AgainstControl:
-    """A rate on the untouched pairs, the difference of the changed pairs' rate from it, and its test."""
+    """A rate on the untouched pairs, the difference of the changed pairs' rate from it, and its test.
+
+    ``changed`` is the rate on the changed pairs that were compared; None if these are all pairs of the suite.
+    """
 
     control: Estimate
     difference: Estimate
     test: str
     p: float
     p_adjusted: float = nan
+    changed: Estimate | None = field(default=None, metadata={"json": None})
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class Pairing:
         # A control row counts once per changed row in the rate, so that the two rates differ by exactly ``change``, but
         # only once in ``n``.
         control = replace(rate(old, groups=self.groups, strata=self.strata), n=self.once(np.ones_like(before)))
-        return AgainstControl(control, change, test.name, test.p)
+        changed = rate(new, groups=self.groups, strata=self.strata) if self.own.size < after.size else None
+        return AgainstControl(control, change, test.name, test.p, changed=changed)
 
 
 def score_with_control(run: Run, suite: str) -> tuple[ScoredRows, ScoredRows | None, Pairing | None]:
@@ -81,6 +86,19 @@ def pairing(rows: ScoredRows, control: ScoredRows) -> Pairing | None:
         return None
     alike = np.array_equal(taken(rows.gold, changed), taken(control.gold, untouched))
     return Pairing(changed, untouched, taken(rows.groups, changed), taken(rows.strata, changed), alike)
+
+
+def repeats(rows: ScoredRows, control: ScoredRows, pairs: Pairing, among: Flags | None = None) -> Estimate:
+    """Share of pairs with the same prediction before and after a change that leaves no accepted label the same.
+
+    Only pairs predicted both times count, and only those flagged in ``among``, which has a flag for each of ``pairs``.
+    """
+    after, before = taken(rows.answer, pairs.own), taken(control.answer, pairs.control)
+    changed = taken(rows.gold, pairs.own) & taken(control.gold, pairs.control) == 0
+    chosen = changed & (after >= 0) & (before >= 0)
+    same, counted = np.zeros((2, rows.height), dtype=np.bool_)
+    same[pairs.own], counted[pairs.own] = after == before, chosen if among is None else chosen & among
+    return rows.rate(same, counted, empty=f"no {'error on a ' if among is not None else ''}pair whose gold changed")
 
 
 def against_control(rows: ScoredRows, control: ScoredRows | None, pairs: Pairing | None) -> AgainstControl | None:

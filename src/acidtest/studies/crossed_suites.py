@@ -32,6 +32,8 @@ class CrossedCue:
     """Whether it cannot be told from the hypothesis alone."""
     stays: str
     """When answers should stay the same, for a cue that is shown among what leaves them alone; else empty."""
+    absence: str = ""
+    """What its absence is called in a sentence: ``a short hypothesis``."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,9 @@ class CrossedSuite:
     label_names: Mapping[str, str] = field(default_factory=dict)
     """The labels in the words of those who use such models, where these are others."""
     one_claim_a_group: bool = False
-    """Whether a group has one hypothesis, asked under all cues, so that it predicts its own answers."""
+    """Whether each hypothesis of a group is asked under all cues, so that it predicts its own answers."""
     interventions: tuple[str, ...] = ()
     """Suites that change the premises of untouched pairs."""
-
-    @property
-    def tests(self) -> int:
-        """The number of effects whose intervals hold together: those of the cues and that of gold."""
-        return len(self.cues) + 1
 
     @property
     def overlap(self) -> str:
@@ -73,22 +70,28 @@ class CrossedSuite:
         """A label in the words of this suite: entailment, or supported."""
         return self.label_names.get(label, label)
 
-    def answers(self, label: str) -> str:
-        """What a model does that answers a label: ``answers neutral``, ``calls claims supported``."""
-        return f"calls claims {self.label_name(label)}" if self.label_names else f"answers {label}"
-
     def describe_wrong(self, label: str) -> str:
-        """The middle of a sentence on wrong answers: ``gold is not neutral it answers neutral``."""
+        """What a model does that predicts a label that is wrong: ``wrongly predicts neutral``."""
+        if label == NO_PREDICTION:
+            return "gives no prediction"
+        return f"wrongly calls claims {self.label_name(label)}" if self.label_names else f"wrongly predicts {label}"
+
+    def describe_wrong_where(self, label: str) -> str:
+        """The middle of a sentence on such predictions: `` and gold is not neutral, it predicts neutral``."""
+        if label == NO_PREDICTION:
+            return ", it gives no prediction"
         if not self.label_names:
-            return f"gold is not {label} it answers {label}"
+            return f" and gold is not {label}, it predicts {label}"
         (gold,) = (name for other, name in self.label_names.items() if other != label)
-        return f"the claim is {gold} it calls it {self.label_name(label)}"
+        return f" and the claim is {gold}, it calls it {self.label_name(label)}"
 
     def describe_constant(self, label: str) -> str:
-        """What is said of a model with one answer."""
+        """What is said of a model with one prediction for everything."""
+        if label == NO_PREDICTION:
+            return f"gives no prediction for nearly every {'claim' if self.label_names else 'pair'}"
         if self.label_names:
             return f"calls nearly every claim {self.label_name(label)}"
-        return f"answers {label} to nearly everything"
+        return f"predicts {label} for nearly every pair"
 
     @property
     def alone_predicts(self) -> str:
@@ -99,6 +102,9 @@ class CrossedSuite:
         """The suites of a run that are this one, perhaps made with other options."""
         return SuitePattern(names=(self.name,)).names_in(run)
 
+
+NO_PREDICTION = "no prediction"
+"""The outcome of a pair for which the model returned nothing."""
 
 CUE_SUITES = SuitePattern(names=("cues", "grounding/cues"))
 """The suites on which a profile can be measured."""
@@ -147,6 +153,7 @@ def _read_cues(suite: str) -> dict[str, CrossedCue]:
             row["lacking"],
             of_premise=row["of_premise"] == "yes",
             stays=row["stays"],
+            absence=row["absence"] or f"the absence of {row['phrase']}",
         )
         for row in rows
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import permutations, product
 from math import nan
 
 import numpy as np
@@ -14,33 +16,78 @@ from acidtest.core.draws import mix_bits
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
 from acidtest.core.serialise import KEY
-from acidtest.stats.contrasts import CellContrast, Parts, contrast_estimate
+from acidtest.stats.contrasts import (
+    CellContrast,
+    CellValues,
+    Parts,
+    contrast_estimate,
+    detectable_effect,
+    strongest_contrast,
+)
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered
-from acidtest.studies.crossed_suites import CrossedSuite
+from acidtest.studies.crossed_suites import NO_PREDICTION, CrossedSuite
 from acidtest.studies.rows import ScoredRows
 from acidtest.text.heuristics import words
 
 USED = 0.10
-"""A cue is used where the corrected lower bound of its effect exceeds this."""
+"""A model relies on a cue if the corrected interval of its effect lies beyond this, in either direction."""
+POWER = 0.8
+"""How often an effect of the size called detectable is shown to exceed ten points."""
+AS_LARGE = 0.8
+"""An effect of a cue's presence is reported rather than one of its absence if it is at least this fraction of it.
+
+A model that predicts entailment with a cue and neutral without it can be described both ways.
+"""
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class CueEffect:
-    """How often a label that is not gold is answered with a cue and without, gold and other cues held fixed."""
+    """How much a cue changes the rate of one prediction that is wrong, gold and the other cues held fixed."""
 
     toward: str | None
-    """The label the cue pushes toward; None where the two halves of the groups do not agree on one."""
+    """The prediction whose rate the cue changes most; None if no effect could be measured."""
     effect: Estimate
+    """The rate with the cue minus the rate without it: negative if the absence of the cue pushes toward the label."""
     with_cue: Estimate = field(metadata={KEY: "with"})
     without_cue: Estimate = field(metadata={KEY: "without"})
     used: bool
+    outcomes: Mapping[str, Estimate] = field(default_factory=dict)
+    """The effect on every label and, if some pairs have no prediction, on that; all intervals hold together."""
+    detectable: float = nan
+    """The smallest effect that four of five runs like this one show to exceed ten points."""
+
+    @property
+    def is_absence(self) -> bool:
+        """Whether the prediction is more frequent without the cue."""
+        return self.effect.value < 0
+
+    @property
+    def size(self) -> Estimate:
+        """The effect without its sign, with its interval."""
+        return without_sign(self.effect)
+
+    @property
+    def bound(self) -> float:
+        """The largest effect, on any prediction and in either direction, that the intervals do not rule out."""
+        bounds = [max(-one.low, one.high) for one in self.outcomes.values()]
+        return max(bounds) if self.effect.known else nan
+
+
+def without_sign(effect: Estimate) -> Estimate:
+    """The size of an effect, with its interval mirrored at zero if the effect is negative."""
+    return replace(effect, value=-effect.value, low=-effect.high, high=-effect.low) if effect.value < 0 else effect
+
+
+def is_beyond(estimate: Estimate, limit: float) -> bool:
+    """Whether the whole interval of an effect is further from zero than a limit."""
+    return estimate.known and (estimate.low > limit or estimate.high < -limit)
 
 
 @dataclass(frozen=True)
 class Interaction:
-    """A cue whose effect depends on another cue, by more than ten points."""
+    """A cue whose effect depends on another cue: the interval of the difference lies beyond ten points."""
 
     cue: str
     other: str
@@ -48,17 +95,69 @@ class Interaction:
     without_other: Estimate
     difference: Estimate
 
+    @property
+    def only(self) -> bool | None:
+        """With which value of the other cue alone an effect is shown: True if it is present; None if with both."""
+        for present, here, elsewhere in (
+            (True, self.with_other, self.without_other),
+            (False, self.without_other, self.with_other),
+        ):
+            if is_beyond(here, USED) and elsewhere.low <= 0 <= elsewhere.high:
+                return present
+        return None
+
+    @property
+    def excludes(self) -> bool:
+        """Whether with the other value an effect of more than ten points is ruled out, not only not shown."""
+        if self.only is None:
+            return False
+        elsewhere = self.without_other if self.only else self.with_other
+        return max(-elsewhere.low, elsewhere.high) <= USED
+
+
+@dataclass(frozen=True)
+class LabelOrder:
+    """Another reading of a model's labels, under which its predictions follow gold much better."""
+
+    reading: Mapping[str, str]
+    """What each label that the model predicts seems to mean, where that is another."""
+    effect: Estimate
+    """The effect of gold under this reading."""
+    gain: Estimate
+    """That effect minus the effect under the reading of the run."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The combination of cues on which predictions depend most, beyond what each cue does alone.
+
+    Of all products of cues, with gold and without, it is the one with the smallest p; ``effect`` is the difference in
+    the rate of ``toward`` between pairs with an odd and pairs with an even number of the cues.
+    """
+
+    cues: tuple[str, ...]
+    by_gold: bool
+    """Whether the effect has different directions for different gold labels."""
+    toward: str
+    effect: Estimate
+    p: float
+    """Corrected for the number of combinations: the test of predictions against all crossed cells."""
+    tests: int
+
+    @property
+    def matters(self) -> bool:
+        """Whether the effect is shown to exceed ten points."""
+        return is_beyond(self.effect, USED)
+
 
 @dataclass(frozen=True)
 class CueDesign:
-    """Rows that were asked and answered, from which the effect of a cue is measured within cells."""
+    """Rows with their predictions, from which the effect of a cue is measured within cells."""
 
     labels: tuple[str, ...]
     answer: npt.NDArray[np.int8]
     gold: npt.NDArray[np.uint8]
     groups: Codes
-    half: Flags
-    """Groups are dealt into halves by the digests of their names, so that the order of rows does not matter."""
 
     def sides(self, cue: str) -> tuple[Flags, Flags]:
         """The rows that have a cue, and the rows that can show its effect."""
@@ -68,49 +167,70 @@ class CueDesign:
         """Rows with the cue against rows without it, everything else held fixed."""
         raise NotImplementedError
 
-    def effect(self, cue: str, *, tests: int) -> CueEffect:
-        """The effect of a cue toward the label it pushes toward, chosen on one half and measured on the other.
+    @cached_property
+    def outcomes(self) -> tuple[str, ...]:
+        """What can happen to a pair: each label, and no prediction if that occurs."""
+        return (*self.labels, NO_PREDICTION) if bool((self.answer < 0).any()) else self.labels
 
-        Where both halves choose the same label, the two measurements are one over all rows.
+    def predicted(self, outcome: int) -> Flags:
+        """The rows with an outcome."""
+        flags: Flags = self.answer == outcome if outcome < len(self.labels) else self.answer < 0
+        return flags
+
+    def effect(self, cue: str, *, tests: int) -> CueEffect:
+        """The effect of a cue on the outcome whose rate it changes most.
+
+        Every outcome is measured, and the intervals hold together for ``tests`` estimates, those of all outcomes among
+        them, so that they are valid for the outcome that is selected.
         """
         part = self.sides(cue)[1]
-        halves = (self.half, ~self.half)
-        chosen = [self.strongest(cue, part & half)[0] for half in halves]
-        agree = chosen[0] == chosen[1]
-        if agree:
-            parts = [(1.0, *self.toward(cue, chosen[0], part))]
-        else:
-            measured = zip(chosen[::-1], halves, strict=True)
-            parts = [(0.5, *self.toward(cue, label, part & half)) for label, half in measured]
-        effect = contrast_estimate(parts, self.groups, tests=tests)
-        contrast, answered = self.toward(cue, chosen[0], part)
+        measured = [self.toward(cue, outcome, part) for outcome in range(len(self.outcomes))]
+        effects = [contrast_estimate([(1.0, *one)], self.groups, tests=tests) for one in measured]
+        chosen = _strongest(effects)
         having, lacking = (
-            contrast_estimate([(1.0, side, answered)], self.groups, least=0) for side in contrast.sides()
+            contrast_estimate([(1.0, side, measured[chosen][1])], self.groups, least=0)
+            for side in measured[chosen][0].sides()
         )
-        used = agree and effect.known and effect.low > USED
-        return CueEffect(self.labels[chosen[0]] if agree else None, effect, having, lacking, used)
+        if not effects[chosen].known:
+            return CueEffect(None, effects[chosen], having, lacking, used=False)
+        return CueEffect(
+            self.outcomes[chosen],
+            effects[chosen],
+            having,
+            lacking,
+            used=is_beyond(effects[chosen], USED),
+            outcomes=dict(zip(self.outcomes, effects, strict=True)),
+            detectable=max(
+                detectable_effect(contrast, values, effect, limit=USED, power=POWER, tests=tests)
+                for (contrast, values), effect in zip(measured, effects, strict=True)
+            ),
+        )
 
-    def is_not_gold(self, label: int) -> Flags:
-        """The rows whose gold does not accept a label."""
-        outside: Flags = (self.gold >> label & 1) == 0
-        return outside
+    def is_not_gold(self, outcome: int) -> Flags:
+        """The rows in which an outcome is wrong."""
+        outside: Flags = (self.gold >> outcome & 1) == 0
+        return outside if outcome < len(self.labels) else np.ones(len(self.gold), dtype=np.bool_)
 
-    def toward(self, cue: str, label: int, rows: Flags) -> tuple[CellContrast, Flags]:
-        """The contrast of a cue among rows whose gold is not ``label``, and whether each row has that answer."""
-        return self.contrast(cue, rows & self.is_not_gold(label)), self.answer == label
+    def toward(self, cue: str, outcome: int, rows: Flags) -> tuple[CellContrast, Flags]:
+        """The contrast of a cue among rows in which an outcome is wrong, and whether each row has that outcome."""
+        return self.contrast(cue, rows & self.is_not_gold(outcome)), self.predicted(outcome)
 
-    def strongest(self, cue: str, rows: Flags) -> tuple[int, float]:
-        """The label that a cue pushes toward most on some rows, and how far."""
-        both = [self.toward(cue, label, rows) for label in range(len(self.labels))]
-        values = [float(np.nan_to_num(contrast.value(answered), nan=-2.0)) for contrast, answered in both]
-        label = int(np.argmax(values))
-        return label, values[label]
+
+def _strongest(effects: Sequence[Estimate]) -> int:
+    """The place of the largest effect; if the presence of the cue does nearly as much as its absence, of the former."""
+    values = np.array([np.nan_to_num(effect.value) for effect in effects])
+    present, largest = int(np.argmax(values)), int(np.argmax(np.abs(values)))
+    # An effect that is shown is never hidden behind one that is not.
+    hides = is_beyond(effects[largest], USED) and not is_beyond(effects[present], USED)
+    return present if values[present] >= AS_LARGE * abs(values[largest]) and not hides else largest
 
 
 @dataclass(frozen=True)
 class CrossedDesign(CueDesign):
-    """The rows of a suite that crosses gold with cues: cues and hypotheses beside what was answered."""
+    """The rows of a suite that crosses gold with cues: cues, hypotheses and predictions."""
 
+    half: Flags
+    """Groups are dealt into halves by the digests of their names, so that the order of rows does not matter."""
     suite: CrossedSuite
     codes: Mapping[str, npt.NDArray[np.int8]]
     """For each column of the suite that holds cues, the place of each row's value; -1 for a value of no cue."""
@@ -153,39 +273,133 @@ class CrossedDesign(CueDesign):
         """How many cells of the design have rows."""
         return int(self._cells().max(initial=-1)) + 1
 
-    def gold_effect(self) -> Estimate:
-        """How much more often a label is answered where it is gold, cues held fixed, averaged over labels."""
-        return contrast_estimate(self.gold_parts(), self.groups, tests=self.suite.tests)
+    @property
+    def tests(self) -> int:
+        """The number of effects whose intervals hold together: those of cues on every outcome, and that of gold."""
+        return len(self.suite.cues) * len(self.outcomes) + 1
 
-    def gold_parts(self) -> Parts:
-        """The contrasts whose sum is the effect of gold: one for each label."""
-        cells, everything = self._cells("gold"), np.ones(len(self.answer), dtype=np.bool_)
-        share = 1 / len(self.labels)
+    def gold_effect(self) -> Estimate:
+        """How much more often a label is predicted if it is gold than if it is not, averaged over labels."""
+        return contrast_estimate(self.gold_parts(), self.groups, tests=self.tests)
+
+    def gold_parts(self, reading: Sequence[int] | None = None, *, share: float = 1.0) -> Parts:
+        """The contrasts whose sum is the effect of gold: one for each label.
+
+        ``reading`` lists for each label the prediction that is taken for it.
+        """
+        taken = range(len(self.labels)) if reading is None else reading
+        size = share / len(self.labels)
         return [
-            (share, CellContrast.between(~self.is_not_gold(label), cells, everything), self.answer == label)
-            for label in range(len(self.labels))
+            (size, contrast, self.answer == prediction)
+            for contrast, prediction in zip(self._gold_contrasts, taken, strict=True)
         ]
 
+    @cached_property
+    def _gold_contrasts(self) -> list[CellContrast]:
+        """For each label the rows of which it is gold against the others."""
+        cells, everything = self._cells("gold"), np.ones(len(self.answer), dtype=np.bool_)
+        return [CellContrast.between(~self.is_not_gold(label), cells, everything) for label in range(len(self.labels))]
+
+    def association(self) -> tuple[Estimate, LabelOrder | None]:
+        """How much predictions depend on gold, whatever their labels are called, and the order that would fit.
+
+        The dependence is the effect of gold under the reading of labels for which it is largest: it is zero only if
+        predictions do not depend on gold. Another reading is named if it makes the effect larger by more than ten
+        points, by an interval that holds for all other readings together.
+        """
+        readings = list(permutations(range(len(self.labels))))
+        each = [
+            [contrast.value(self.answer == taken) for taken in range(len(self.labels))]
+            for contrast in self._gold_contrasts
+        ]
+        sums = [sum(row[taken] for row, taken in zip(each, reading, strict=True)) for reading in readings]
+        reading = readings[int(np.argmax(np.nan_to_num(sums, nan=-2.0)))]
+        effect = contrast_estimate(self.gold_parts(reading), self.groups, tests=len(readings))
+        if not effect.known or reading == readings[0]:
+            return effect, None
+        parts = [*self.gold_parts(reading), *self.gold_parts(share=-1.0)]
+        gain = contrast_estimate(parts, self.groups, tests=len(readings) - 1, least=-2)
+        if gain.low <= USED:
+            return effect, None
+        changed = {self.labels[taken]: self.labels[label] for label, taken in enumerate(reading) if taken != label}
+        return effect, LabelOrder(changed, effect, gain)
+
     def interactions(self, effects: Mapping[str, CueEffect]) -> Iterator[Interaction]:
-        """The used cues whose effect changes by more than ten points with another cue, beyond chance."""
+        """The cues that the model relies on and whose effect changes by more than ten points with another cue."""
         used = {
-            cue: self.labels.index(effect.toward) for cue, effect in effects.items() if effect.used and effect.toward
+            cue: self.outcomes.index(effect.toward) for cue, effect in effects.items() if effect.used and effect.toward
         }
         pairs = [
-            (cue, label, other)
-            for cue, label in used.items()
+            (cue, outcome, other)
+            for cue, outcome in used.items()
             for other, facts in self.suite.cues.items()
             if facts.column != self.suite.cues[cue].column
         ]
-        for cue, label, other in pairs:
+        for cue, outcome, other in pairs:
             other_on, other_part = self.sides(other)
             part = self.sides(cue)[1] & other_part
-            both = [self.toward(cue, label, part & side) for side in (other_on, ~other_on)]
+            both = [self.toward(cue, outcome, part & side) for side in (other_on, ~other_on)]
             signed = list(zip((1.0, -1.0), *zip(*both, strict=True), strict=True))
             difference = contrast_estimate(signed, self.groups, tests=len(pairs), least=-2)
-            if difference.known and abs(difference.value) >= USED and not difference.low <= 0 <= difference.high:
+            if is_beyond(difference, USED):
                 effects_apart = [contrast_estimate([(1.0, *part)], self.groups, tests=len(pairs)) for part in both]
                 yield Interaction(cue, other, effects_apart[0], effects_apart[1], difference)
+
+    def combination(self, effects: Mapping[str, CueEffect]) -> Combination | None:
+        """The combination of cues on which predictions depend most, among cues that the model does not rely on alone.
+
+        One test of predictions against all crossed cells: every product of two cues or more, with gold and without, is
+        a contrast of a complete set, from which the effects of single cues are removed.
+        """
+        apart = [cue for cue, effect in effects.items() if not effect.used]
+        codes = {cue: self._signs(cue) for cue in self.suite.cues}
+        by_column: dict[str, list[str]] = {}
+        for cue in apart:
+            by_column.setdefault(self.suite.cues[cue].column, []).append(cue)
+        chosen = [
+            tuple(filter(None, members))
+            for members in product(*(("", *cues) for cues in by_column.values()))
+            if sum(map(bool, members)) > 1
+        ]
+        if not chosen:
+            return None
+        found: list[tuple[CellValues, int, tuple[tuple[str, ...], bool]]] = []
+        cells = self._cells()
+        for outcome in range(len(self.outcomes)):
+            rows = np.flatnonzero(self.is_not_gold(outcome))
+            if not len(rows):
+                continue
+            cell, first, where = np.unique(cells[rows], return_index=True, return_inverse=True)
+            at = rows[first]
+            gold = numbered(self.gold[at])
+            signs = {cue: code[at].astype(np.float64) for cue, code in codes.items()}
+            listed = np.logical_and.reduce([codes[at] >= 0 for codes in self.codes.values()]).astype(np.float64)
+            alone = np.column_stack([np.ones(len(cell)), listed, *signs.values()])
+            is_gold = np.eye(int(gold.max(initial=0)) + 1)[gold]
+            mains = (is_gold[:, :, None] * alone[:, None, :]).reshape(len(cell), is_gold.shape[1] * alone.shape[1])
+            plain = [np.prod([signs[cue] for cue in members], axis=0) for members in chosen]
+            # Contrasts between gold labels, one fewer than there are labels left.
+            by_gold = [is_gold[:, place] - is_gold[:, place + 1] for place in range(is_gold.shape[1] - 1)]
+            contrasts = np.column_stack([*plain, *(gold_sign * code for gold_sign in by_gold for code in plain)])
+            names = [(members, False) for members in chosen]
+            names += [(members, True) for _ in by_gold for members in chosen]
+            best = strongest_contrast(
+                self.predicted(outcome)[rows], where, self.groups[rows], mains=mains, contrasts=contrasts
+            )
+            if best:
+                found.append((best, outcome, names[best.place]))
+        if not found:
+            return None
+        tests = sum(best.tests for best, _, _ in found)
+        best, outcome, (members, is_by_gold) = min(found, key=lambda one: one[0].p)
+        return Combination(
+            members, is_by_gold, self.outcomes[outcome], best.estimate(tests), min(1.0, best.p * tests), tests
+        )
+
+    def _signs(self, cue: str) -> npt.NDArray[np.int8]:
+        """1 for the rows that have a cue, -1 for those that lack it, 0 for others."""
+        having, part = self.sides(cue)
+        return np.where(part, np.where(having, 1, -1), 0).astype(np.int8)
 
     def premise_use(self) -> Estimate:
         """How often the answer to one hypothesis differs between two premises of different gold and the same cues."""
@@ -231,10 +445,11 @@ class CrossedDesign(CueDesign):
         return replace(estimate, note=f"the most frequent answer is {whole_percent(common)} of all")
 
     def _same_as_others(self, outcomes: Codes) -> Flags:
-        """Whether each row is answered as most other rows of its group are."""
-        counts = np.zeros((int(self.groups.max(initial=-1)) + 1, int(outcomes.max(initial=0)) + 1), dtype=np.int64)
-        np.add.at(counts, (self.groups, outcomes), 1)
-        others = counts[self.groups]
+        """Whether each row is answered as most other rows of its hypothesis and group are."""
+        claims = self._codes(self.groups, self.hypotheses.rank("dense").to_numpy())
+        counts = np.zeros((int(claims.max(initial=-1)) + 1, int(outcomes.max(initial=0)) + 1), dtype=np.int64)
+        np.add.at(counts, (claims, outcomes), 1)
+        others = counts[claims]
         rows = np.arange(len(outcomes))
         same = others[rows, outcomes] - 1
         others[rows, outcomes] = -1

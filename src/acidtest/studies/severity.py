@@ -63,3 +63,13 @@ def is_near_chance(right: Estimate, chance: float) -> bool:
 def whole(share: float) -> Estimate:
     """A share that was counted, not estimated."""
     return Estimate(share, share, share, note="no pair")
+
+
+def two_sided_p(size: Estimate) -> float:
+    """The p-value of an effect from the lower half of its interval; 1 for effects that are not positive."""
+    from scipy.special import ndtr
+
+    reach = size.value - size.low
+    if reach <= 0:
+        return 0.0 if size.value > 0 else 1.0
+    return float(2 * ndtr(-size.value * 1.96 / reach)) if size.value > 0 else 1.0

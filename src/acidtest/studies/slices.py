@@ -58,7 +58,7 @@ def main_factor(card: Card, sizes: Mapping[str, int]) -> str | None:
 
 def chance(card: Card, *, two_way: bool) -> float:
     """Accuracy of guessing: 1/2 for two-way labels (McCoy et al. 2019), else the mean share of labels accepted."""
-    if two_way or set(card.labels) == {"entailment", "non-entailment"}:
+    if two_way or card.about_claims or set(card.labels) == {"entailment", "non-entailment"}:
         return 1 / 2
     counts = {label: count for label, count in card.labels.items() if label != "any" or EXPECTATION not in card.factors}
     accepted = sum(GOLD_MASKS[label].bit_count() / 3 * count for label, count in counts.items())

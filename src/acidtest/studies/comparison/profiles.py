@@ -33,13 +33,13 @@ class GoldContrast:
 class CueContrast:
     """What a cue does to the answers of two models, and the second's effect minus the first's toward one label.
 
-    ``first`` and ``second`` are measured toward the label that the cue pushes each model to; the difference needs one
-    label for both. It is that of the model with the larger effect, chosen on one half of the groups and measured on
-    the other.
+    ``first`` and ``second`` are the largest effects on each model; the difference needs one label for both. It is that
+    of the model with the larger effect. The intervals hold for the differences on all labels together, so that the
+    choice leaves them valid.
     """
 
     toward: str | None
-    """The label of the difference; None where the two halves of the groups do not agree on one."""
+    """The label of the difference; None if no effect could be measured."""
     first: CueEffect
     second: CueEffect
     difference: Estimate
@@ -70,12 +70,12 @@ def compare_profiles(runs: Mapping[str, Run]) -> Iterator[ProfileContrast]:
     """The profiles of every two of the runs; scored two-way if one of the models is two-way.
 
     They are compared on suite cues or, where no two runs share that, on grounding/cues. The intervals of all
-    differences hold together: ten, or seven, for each pair of models that can be compared.
+    differences hold together: those on all labels for each pair of models that can be compared.
     """
     crossed = _shared_kind(runs)
     suites = {name: crossed.names_in(run) for name, run in runs.items()}
     shared = {pair: _shared_suites(suites[pair[0]], suites[pair[1]]) for pair in combinations(runs, 2)}
-    tests = crossed.tests * max(sum(len(names) == 1 for names in shared.values()), 1)
+    pairs = max(sum(len(names) == 1 for names in shared.values()), 1)
     scored = {
         suite: score_alike(
             {name: run for name, run in runs.items() if suite in suites[name]}, suite, two_way=crossed.two_way
@@ -85,7 +85,7 @@ def compare_profiles(runs: Mapping[str, Run]) -> Iterator[ProfileContrast]:
     for (first, second), names in shared.items():
         if len(names) == 1:
             rows = scored[names[0]]
-            yield _compare((first, second), (rows[first], rows[second]), crossed, tests)
+            yield _compare((first, second), (rows[first], rows[second]), crossed, pairs)
         else:
             note = _describe_missing((first, second), suites, crossed.name)
             yield ProfileContrast(first, second, note=note, suite=crossed.name)
@@ -134,33 +134,18 @@ class _Sides:
         return GoldContrast(self.first.gold_effect(), self.second.gold_effect(), change, differs)
 
     def cue(self, cue: str) -> CueContrast:
-        """The effects of a cue; where the halves choose different labels, the difference is the mean of the two."""
-        chosen = [self._label(cue, first_half=first_half) for first_half in (True, False)]
-        agree = chosen[0] == chosen[1]
-        measured = [(1.0, chosen[0], None)] if agree else [(0.5, chosen[1], True), (0.5, chosen[0], False)]
-        parts = [
-            [(share, *design.toward(cue, label, _rows(design, cue, half))) for share, label, half in measured]
-            for design in (self.first, self.second)
-        ]
+        """The effects of a cue, and their difference on the label of the larger."""
+        first, second = (design.effect(cue, tests=design.tests) for design in (self.first, self.second))
+        label = max(first, second, key=lambda one: np.nan_to_num(one.size.value, nan=-1.0)).toward
+        # Only one of the models may have pairs without a prediction, which are then the last outcome.
+        outcome = max(self.first.outcomes, self.second.outcomes, key=len).index(label) if label else 0
+        parts = [[(1.0, *design.toward(cue, outcome, design.sides(cue)[1]))] for design in (self.first, self.second)]
         change, differs = self.difference(*parts)
-        label = self.first.labels[chosen[0]] if agree else None
-        first, second = (design.effect(cue, tests=design.suite.tests) for design in (self.first, self.second))
         return CueContrast(label, first, second, change, differs)
-
-    def _label(self, cue: str, *, first_half: bool) -> int:
-        """The label that the cue pushes toward in the model with the larger effect, on one half of the groups."""
-        strongest = [design.strongest(cue, _rows(design, cue, first_half)) for design in (self.first, self.second)]
-        return max(strongest, key=lambda choice: choice[1])[0]
-
-
-def _rows(design: CrossedDesign, cue: str, first_half: bool | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """The rows that can show the effect of a cue, of one half of the groups or of both."""
-    part = design.sides(cue)[1]
-    return part if first_half is None else part & (design.half if first_half else ~design.half)
 
 
 def _compare(
-    names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], suite: CrossedSuite, tests: int
+    names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], suite: CrossedSuite, pairs: int
 ) -> ProfileContrast:
     """The profiles of two models on the rows both were asked if these are nearly all, else on all rows of each."""
     common, _ = common_rows(rows)
@@ -168,7 +153,7 @@ def _compare(
     if paired and common.height < max(side.height for side in rows):
         rows = (select_rows(rows[0], common["i"].to_numpy()), select_rows(rows[1], common["j"].to_numpy()))
     first, second = (CrossedDesign.of(side, suite) for side in rows)
-    sides = _Sides(first, second, *_number_groups(rows, paired), tests)
+    sides = _Sides(first, second, *_number_groups(rows, paired), pairs * max(first.tests, second.tests))
     cues = {cue: sides.cue(cue) for cue in suite.cues}
     return ProfileContrast(*names, paired, sides.gold(), cues, suite=suite.name)
 

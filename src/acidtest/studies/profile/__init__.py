@@ -14,14 +14,14 @@ from acidtest.core.run import Run, SuitePattern
 from acidtest.core.study import study
 from acidtest.core.suite import CROSS
 from acidtest.io.wordlists import packaged_table
+from acidtest.stats.contrasts import standard_error
 from acidtest.studies.crossed_suites import crossed_suites, suites_in
+from acidtest.studies.cue_effects import CueEffect
 from acidtest.studies.cue_profile import Profile, measure_profile
 from acidtest.studies.profile.user_cues import UserCue, measure_user_cue
 from acidtest.studies.rows import breakdown, model_names, score_rows
 
 HANS = SuitePattern(names=("hans",))
-JOINT_QUANTILES = {"cues": 2.807, "grounding/cues": 2.690}
-"""How many standard errors joint intervals reach: the normal quantiles of 1 − 0.025 / 10 and of 1 − 0.025 / 7."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,21 @@ def _hans_slices(runs: Mapping[str, Run]) -> tuple[HansSlice, ...]:
     return tuple(slices)
 
 
+def _same_outcome(effects: Sequence[CueEffect]) -> list[Estimate]:
+    """The effects of a cue in all runs on one prediction: that of the run with the largest effect."""
+    largest = max(effects, key=lambda effect: np.nan_to_num(effect.size.value)).toward or ""
+    return [effect.outcomes.get(largest, effect.effect) for effect in effects]
+
+
 def _spreads(models: Mapping[str, Profile]) -> dict[str, RecipeSpread]:
     effects = {"gold": [profile.gold_effect for profile in models.values()]}
     first = next(iter(models.values()))
-    effects |= {cue: [profile.cues[cue].effect for profile in models.values()] for cue in first.cues}
-    spreads, reach = {}, 2 * JOINT_QUANTILES[first.suite]
+    effects |= {cue: _same_outcome([profile.cues[cue] for profile in models.values()]) for cue in first.cues}
+    spreads, tests = {}, [profile.tests for profile in models.values()]
     for name, estimates in effects.items():
         values = np.array([estimate.value for estimate in estimates])
-        error = float(np.mean([(estimate.high - estimate.low) / reach for estimate in estimates]))
+        errors = [standard_error(estimate, tests=count) for estimate, count in zip(estimates, tests, strict=True)]
+        error = float(np.mean(errors))
         deviation = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
         spreads[name] = RecipeSpread(float(values.mean()), float(values.min()), float(values.max()), deviation, error)
     return spreads

@@ -16,19 +16,21 @@ from acidtest.core.document import (
     Table,
 )
 from acidtest.studies.crossed_suites import CrossedSuite, all_cues
-from acidtest.studies.cue_effects import CueEffect
-from acidtest.studies.cue_profile import claims, effects_chart, effects_table
+from acidtest.studies.cue_profile import Profile, claims, describe_direction, effects_chart, effects_table
 from acidtest.studies.profile import ProfileResult, RecipeSpread
 from acidtest.studies.profile.toggles import toggle_sections
 
 _METHODS = (
-    "The effect of a cue: among pairs whose gold is not a label, how much more often that label is answered with the "
+    "The effect of a cue: among pairs whose gold is not a label, how much more often that label is predicted with the "
     "cue than without it, gold and all other crossed cues held fixed, every cell of the design weighing the same. "
-    "The label is chosen on one half of the items and measured on the other.",
-    "The effect of gold: how much more often a label is answered where it is gold than where it is not, cues held "
-    "fixed, averaged over labels; at most this much is reasoning.",
-    "Rows of one item are a group; the intervals of all effects hold together (Bonferroni). Effects do not add up to "
-    "one. A cue that is not listed but goes with a listed one in the text cannot be told from it.",
+    "Every label is measured, and no prediction if that occurs; the table shows the largest effect with its sign, "
+    "which is negative if the prediction is more frequent without the cue.",
+    "The effect of gold: how much more often a label is predicted if it is gold than if it is not, cues held fixed, "
+    "averaged over labels; at most this much is reasoning. It is 100 points for a model that is always right and 0 for "
+    "one that guesses.",
+    "Rows of one item are a group; the intervals of all effects on all labels hold together (Bonferroni), so that they "
+    "are valid for the label that is shown. Effects do not add up to one. A cue that is not listed but goes with a "
+    "listed one in the text cannot be told from it.",
 )
 
 
@@ -48,7 +50,8 @@ def document(result: ProfileResult) -> Document:
     folded = {
         "Reading and stability": _reading_table(result, suite),
         "Effects that depend on another cue": _interactions_table(result),
-        "Answers with and without each cue": _sides_table(result),
+        "Predictions with and without each cue": _sides_table(result),
+        "Effects on every label": _outcomes_table(result),
         "HANS beside 100 BERTs": _hans_table(result),
     }
     parts += [
@@ -72,26 +75,49 @@ def document(result: ProfileResult) -> Document:
 _SUMMARIES = {
     "Reading and stability": "does it read the premise, and do its answers stay where nothing that matters changes?",
     "Effects that depend on another cue": "by more than ten points",
-    "Answers with and without each cue": "what the effects are the difference of",
+    "Predictions with and without each cue": "what the effects are the difference of",
+    "Effects on every label": "in both directions",
     "HANS beside 100 BERTs": "how much of a HANS score may be the seed alone",
 }
 
 
 def _sides_table(result: ProfileResult) -> Table | None:
-    """What one model answers with and without every cue."""
+    """What one model predicts with and without every cue."""
     if len(result.models) > 1:
         return None
     (profile,) = result.models.values()
-    columns = (Column("toward", "text"), Column("with"), Column("without"), Column("used", "text"))
+    columns = (
+        Column("with"),
+        Column("without"),
+        Column("what leads to which prediction", "text"),
+        Column("relies on it", "text"),
+        Column("detectable", "points", note="effect that four of five such runs show to exceed 10 points"),
+    )
     suite = profile.crossed
-    rows = tuple(Row(facts.having, _sides(profile.cues[cue], suite)) for cue, facts in suite.cues.items())
-    caption = "How often it answers a label that is not gold, with and without the cue, %"
+    rows = tuple(Row(facts.having, _sides(profile, cue)) for cue, facts in suite.cues.items())
+    caption = "How often it predicts a label that is not gold, with and without the cue, %"
     return Table("sides", caption, columns, rows, "cue")
 
 
-def _sides(effect: CueEffect, suite: CrossedSuite) -> tuple[Cell, ...]:
-    toward = suite.label_name(effect.toward) if effect.toward else "no one label"
-    return toward, effect.with_cue, effect.without_cue, "used" if effect.used else ""
+def _sides(profile: Profile, cue: str) -> tuple[Cell, ...]:
+    effect = profile.cues[cue]
+    direction, used = describe_direction(profile, cue), "yes" if effect.used else ""
+    return effect.with_cue, effect.without_cue, direction, used, effect.detectable
+
+
+def _outcomes_table(result: ProfileResult) -> Table | None:
+    """The effects of every cue of one model on every label, and on whether there is a prediction."""
+    if len(result.models) > 1:
+        return None
+    (profile,) = result.models.values()
+    suite, first = profile.crossed, next(iter(profile.cues.values()))
+    columns = tuple(Column(suite.label_name(outcome), "points") for outcome in first.outcomes)
+    rows = tuple(
+        Row(facts.phrase, tuple(profile.cues[cue].outcomes.get(outcome) for outcome in first.outcomes))
+        for cue, facts in suite.cues.items()
+    )
+    caption = "Effects of cues on the rate of each prediction that is not gold, points"
+    return Table("outcomes", caption, columns, rows, "cue") if columns else None
 
 
 def _reading_table(result: ProfileResult, suite: CrossedSuite) -> Table:
@@ -156,7 +182,7 @@ def _user_table(result: ProfileResult) -> Table | None:
     rows = tuple(
         Row(
             model,
-            (effect.toward or "no one label", effect.with_cue, effect.without_cue, effect.effect),
+            (effect.toward or "", effect.with_cue, effect.without_cue, effect.effect),
             heading=cue.name,
         )
         for cue in result.user_cues
@@ -189,7 +215,7 @@ def _hans_table(result: ProfileResult) -> Table | None:
 
 def _describe_seeds(result: ProfileResult) -> Note:
     """How far the effects of gold and of the cue that moves most reach over the runs."""
-    strongest = max((cue for cue in result.seeds if cue != "gold"), key=lambda cue: result.seeds[cue].mean)
+    strongest = max((cue for cue in result.seeds if cue != "gold"), key=lambda cue: abs(result.seeds[cue].mean))
     gold, cue, phrase = result.seeds["gold"], result.seeds[strongest], all_cues()[strongest].phrase
     return Note(
         f"Over {len(result.models)} runs of one recipe the effect of {phrase} is {_range(cue)} points, and "

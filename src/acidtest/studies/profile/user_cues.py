@@ -14,7 +14,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
 from acidtest.stats.contrasts import CellContrast
 from acidtest.stats.resampling import Codes, numbered
-from acidtest.studies.cue_effects import CueDesign, CueEffect, deal_halves
+from acidtest.studies.cue_effects import CueDesign, CueEffect
 from acidtest.studies.rows import Flags, score_rows
 from acidtest.text.cues import pair_cues
 
@@ -66,7 +66,9 @@ class MatchedDesign(CueDesign):
 
 
 def _matched_effect(spec: str, function: CueFunction, run: Run) -> CueEffect:
-    parts = [score_rows(run, name) for name in run.header.suites if not name.endswith(CONTROL)]
+    names = [name for name in run.header.suites if not name.endswith(CONTROL)]
+    two_way = any(map(run.header.is_two_way, names))
+    parts = [score_rows(run, name, two_way=two_way) for name in names]
     texts = pl.concat(run.collected(part.rows.select("premise", "hypothesis")) for part in parts)
     suites = np.repeat(np.arange(len(parts)), [part.height for part in parts])
     gold = np.concatenate([part.gold for part in parts])
@@ -81,8 +83,7 @@ def _matched_effect(spec: str, function: CueFunction, run: Run) -> CueEffect:
         np.concatenate([part.answer for part in parts]),
         gold,
         groups=numbered(suites.astype(np.int64) * (int(groups.max(initial=0)) + 1) + groups),
-        half=np.concatenate([deal_halves(part) for part in parts]),
         on=on,
         cells=numbered(keys.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy()),
     )
-    return design.effect(spec, tests=1)
+    return design.effect(spec, tests=len(design.outcomes))

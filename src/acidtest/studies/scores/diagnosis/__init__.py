@@ -85,6 +85,8 @@ def _reason(
         return constant
     if profile and ignores_premise(profile):
         return cues.premise_finding(profile, untouched)
+    if profile and (exchanged := cues.order_finding(profile, untouched)):
+        return exchanged
     if untouched and (untouched.near_chance or untouched.below_chance):
         return _no_skill(untouched, profile)
     return None
@@ -100,7 +102,7 @@ def _facts(
     heuristics = of_suites.heuristic_evidence(suites)
     rest = dict(suites)
     if profile:
-        yield from cues.cue_findings(profile, heuristics)
+        yield from cues.cue_findings(profile, heuristics, seen)
         yield from cues.gold_findings(profile, untouched, seen)
         yield from cues.reverse_findings(profile, seen)
         rest = {name: result for name, result in rest.items() if of_suites.suite_kind(name) not in _PROFILED}
@@ -116,6 +118,7 @@ def _facts(
     yield from of_suites.part_findings({name: result for name, result in rest.items() if name not in mentioned})
     yield from of_suites.label_findings(untouched, [name for name, result in suites.items() if result.vs_control])
     yield from of_suites.control_findings(suites)
+    yield from of_suites.repeat_findings(suites)
     yield from expectation_findings({name: result.metrics for name, result in suites.items()})
     yield from of_suites.collapse_findings(suites)
 

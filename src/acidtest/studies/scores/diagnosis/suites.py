@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from acidtest.core.document import Finding, listed
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.core.numbers import describe_share, p_value, signed, whole_percent, whole_points
 from acidtest.core.suite import CROSS
+from acidtest.stats.intervals import rate
+from acidtest.stats.significance import holm
 from acidtest.studies.scores.diagnosis.untouched import Untouched
-from acidtest.studies.severity import ALPHA, SMALL, excess, gravest, severity, shortfall, whole
+from acidtest.studies.severity import ALPHA, SMALL, excess, gravest, severity, shortfall, two_sided_p, whole
 
 if TYPE_CHECKING:
     from acidtest.studies.controls import AgainstControl
@@ -30,6 +34,8 @@ SLIGHTLY = 0.005
 MOST_NAMED = 4
 """How many suites or values a sentence names."""
 
+REPEATED = "repeated where gold changed"
+"""The metric of a suite of swapped words: how often the prediction stays where gold does not."""
 TITLES = {"lexical_overlap": "lexical-overlap", "subsequence": "subsequence", "constituent": "constituent"}
 ADDED = "words that change nothing are added"
 MISSPELT = "a word is misspelt"
@@ -63,6 +69,11 @@ def suite_chance(result: SuiteResult) -> float:
     return sum(label_chance(result, label) * n for label, n in counts.items()) / total if total else 1 / len(LABELS)
 
 
+def part_chance(result: SuiteResult, factor: str, value: str) -> float:
+    """The accuracy of guessing evenly on the pairs with a value of a factor, whose gold may differ from the suite's."""
+    return result.chances.get(factor, {}).get(value, suite_chance(result))
+
+
 def single_answer(result: SuiteResult) -> float | None:
     """The accuracy of the best single answer to all pairs of a suite, where it exceeds that of guessing.
 
@@ -88,6 +99,38 @@ def run_problems(suites: Suites) -> Iterator[Finding]:
     cut = {name: result.truncated for name, result in suites.items() if result.truncated}
     if cut:
         yield _counted("T1", "read {} pairs ({}) only in part: they were cut to fit", cut, suites)
+
+
+def prompt_findings(usage: Mapping[str, float]) -> Iterator[Finding]:
+    """Predictions of a language model that change with the order of options, or with the prompt.
+
+    Replies vary for no reason as well. So a change counts only if it is significantly more frequent than when the same
+    prompt is sent twice (both tests are one family, Holm).
+    """
+    repeats = _changes(usage, "repeat")
+    sizes = {kind: excess(_changes(usage, kind), repeats) for kind in _PROMPT_CHANGES} if repeats.n >= FEW else {}
+    known = [kind for kind, size in sizes.items() if size.known]
+    adjusted = dict(zip(known, holm([two_sided_p(sizes[kind]) for kind in known]), strict=True)) if known else {}
+    for kind, p in adjusted.items():
+        size, (code, what) = sizes[kind], _PROMPT_CHANGES[kind]
+        if p < ALPHA and size.value >= SMALL:
+            changes = _changes(usage, kind)
+            text = f"changes {whole_percent(changes.value)} of predictions with {what}"
+            lines = (
+                f"predictions that change with {what}: {describe_share(changes)}",
+                f"predictions that change when the same prompt is sent twice: {describe_share(repeats)}",
+            )
+            text += f" ({whole_percent(repeats.value)} when the same prompt is sent twice)"
+            yield Finding(code, severity(size), text, evidence=lines, size=size.value)
+
+
+_PROMPT_CHANGES = {"reorder": ("J1", "the order of the options"), "reprompt": ("J2", "the wording of the prompt")}
+
+
+def _changes(usage: Mapping[str, float], kind: str) -> Estimate:
+    """The share of pairs with another prediction, of those that could be compared."""
+    compared, changes = (int(usage.get(f"{kind}_{name}", 0)) for name in ("compared", "changes"))
+    return rate(np.arange(compared) < changes, empty="no pair could be compared")
 
 
 def collapse_findings(suites: Suites) -> Iterator[Finding]:
@@ -254,7 +297,7 @@ def part_findings(suites: Suites) -> Iterator[Finding]:
     for name, result in suites.items():
         factor = next((stratum for stratum in result.strata if stratum in result.by), "")
         values = {value: rate for value, rate in result.by.get(factor, {}).items() if rate.known and rate.n >= FEW}
-        below = {value: shortfall(rate, suite_chance(result)) for value, rate in values.items()}
+        below = {value: shortfall(rate, part_chance(result, factor, value)) for value, rate in values.items()}
         low = {value: size for value, size in below.items() if severity(size) != "info"}
         # If more than a third of the values are low, findings about the whole suite say so.
         if 3 * len(low) <= len(result.by.get(factor, {})):
@@ -270,12 +313,31 @@ def part_findings(suites: Suites) -> Iterator[Finding]:
     text = f"does worse than guessing on parts of {listed(names)}: {named}"
     evidence = tuple(
         f"{name}, {factor} {value}: right on {describe_share(rates[name, factor, value])}; "
-        f"guessing gives {whole_percent(suite_chance(suites[name]))}"
+        f"guessing gives {whole_percent(part_chance(suites[name], factor, value))}"
         for name, factor, value in order
     )
     grade = gravest([severity(size) for size in sizes.values()])
     place = {order[0][1]: order[0][2]}
     yield Finding("S1", grade, text, names[0], evidence, place, names, sizes[order[0]].value)
+
+
+def repeat_findings(suites: Suites) -> Iterator[Finding]:
+    """Does the prediction stay on most pairs whose gold changes when two words are swapped?"""
+    known = {name: result.metrics[REPEATED] for name, result in suites.items() if REPEATED in result.metrics}
+    sizes = {
+        name: excess(repeated, whole(1 / 2))
+        for name, repeated in known.items()
+        if repeated.n >= FEW and repeated.low > 1 / 2
+    }
+    if not sizes:
+        return
+    names = sorted(sizes, key=lambda name: -sizes[name].value)
+    most = known[names[0]]
+    text = f"is insensitive to swapped words: repeats its prediction on {'up to ' if len(names) > 1 else ''}"
+    text += f"{whole_percent(most.value)} of the pairs whose gold changes"
+    evidence = tuple(f"{name}: repeats its prediction on {describe_share(known[name])}" for name in names)
+    grade = gravest([severity(size) for size in sizes.values()])
+    yield Finding("I1", grade, text, names[0], evidence, {}, tuple(names), sizes[names[0]].value)
 
 
 def heuristic_evidence(suites: Suites) -> dict[str, list[str]]:
