@@ -1,11 +1,12 @@
 """How often a gate decides wrongly, on simulated releases whose true loss is known.
 
-Every cell simulates releases of one slice or of thirty. Rows are independent, come in groups of five of which half of
-the rows share one outcome, or in groups of 1, 4 and 20 of which 30 % do. The margin is 2 points:
+Every cell simulates releases of one slice or of thirty. Rows are independent, or in groups by one of ``DESIGNS``: rows
+of a group share an outcome in part or whole, and in some designs only the large groups, or only the small ones, differ.
+The margin is 2 points, or that of the default policy, 105/√n points between 2 and 10:
 
 - false pass: the model loses exactly the margin on one slice (and nothing on the others), and everything passes;
 - false fail: it loses exactly the margin on every slice, and any slice fails;
-- equal passes: it loses nothing, at the margin of the default policy, max(2, 92/√n) points, from 150 effective rows on.
+- equal passes: it loses nothing, at the margin of the default policy.
 
 ``nel`` is the rule published for ``nel gate`` on the same data: a 95 % t interval of the paired differences, over
 groups where there are any; inside the margin passes, beyond it fails. Further tables: agreeing pairs, rates
@@ -32,7 +33,8 @@ from scipy.special import ndtri, stdtrit
 from acidtest.core.draws import key
 from acidtest.stats.noninferiority import (
     PairedCounts,
-    effective_rows_of_groups,
+    effective_rows,
+    equal_passes,
     is_below,
     p_above,
     pairs_needed,
@@ -48,27 +50,58 @@ FAMILIES = (1, 30)
 CLEAR = 0.35
 """How far a score is from the normal quantile where the exact test is sure to agree with it."""
 BATTERY = (*[15_000] * 2, *[5_120] * 3, 2_144, 1_632, 1_186, *[1_067] * 3, 816, 503, *[281] * 3, *[272] * 12)
-"""Rows of the slices suite × label of the standard battery that the default policy requires."""
+"""Rows of the 28 slices suite × label of the default suites; a harder case than the suites that are required."""
+SUITES = (320, 816, 816, 30_000, 281, *[816] * 3, 799, 270)
+"""Effective rows of the default suites and their one distinct control, without the one too small to be required."""
 _BLOCK = 10_000
 """Slices that are held in memory at a time."""
 
 
 @dataclass(frozen=True)
-class Design:
-    """Sizes of groups, which are equally many, and the share of rows that have the outcome of their group."""
+class Block:
+    """Groups of one size: their share of the rows, how many of their rows have the outcome of their group, and the
+    share of everything that differs which is in these groups."""
 
-    sizes: tuple[int, ...]
+    size: int
+    rows: float
     alike: float
+    differing: float
+
+
+@dataclass(frozen=True)
+class Design:
+    """How the rows of a slice are grouped, and where models differ."""
+
+    name: str
+    blocks: tuple[Block, ...]
 
     def __str__(self) -> str:
-        return "independent" if self.sizes == (1,) else f"groups of {self.sizes}, {self.alike} alike"
+        return self.name
 
-    def groups(self, rows: int) -> int:
-        """How many groups of every size make about so many rows."""
-        return rows // sum(self.sizes)
+    def groups(self, rows: int) -> list[int]:
+        """How many groups of every block make about so many rows."""
+        return [round(rows * block.rows / block.size) for block in self.blocks]
+
+    def effective(self, rows: int) -> float:
+        """How many rows these are worth to the gate."""
+        sizes = np.repeat([block.size for block in self.blocks], self.groups(rows))
+        return effective_rows(np.repeat(np.arange(len(sizes)), sizes)) if len(sizes) else 0.0
 
 
-DESIGNS = (Design((1,), 0.0), Design((5,), 0.5), Design((1, 4, 20), 0.3))
+DESIGNS = (
+    Design("independent", (Block(1, 1.0, 0.0, 1.0),)),
+    Design("groups of 5, half alike", (Block(5, 1.0, 0.5, 1.0),)),
+    Design(
+        "groups of 1, 4 and 20, 30 % alike",
+        (Block(1, 0.04, 0.3, 0.04), Block(4, 0.16, 0.3, 0.16), Block(20, 0.8, 0.3, 0.8)),
+    ),
+    Design("groups of 30, whole", (Block(30, 1.0, 1.0, 1.0),)),
+    Design("half in groups of 20 that never differ", (Block(1, 0.5, 0.0, 1.0), Block(20, 0.5, 1.0, 0.0))),
+    Design("half in groups of 20, only these differ, whole", (Block(1, 0.5, 0.0, 0.0), Block(20, 0.5, 1.0, 1.0))),
+    Design("half in groups of 20, all differ, whole", (Block(1, 0.5, 0.0, 0.5), Block(20, 0.5, 1.0, 0.5))),
+    Design("a tenth in groups of 20, only these differ, whole", (Block(1, 0.9, 0.0, 0.0), Block(20, 0.1, 1.0, 1.0))),
+    Design("half in groups of 48, half of 12, whole", (Block(12, 0.5, 1.0, 0.5), Block(48, 0.5, 1.0, 0.5))),
+)
 
 
 @dataclass(frozen=True)
@@ -87,6 +120,8 @@ class Sample:
 @cache
 def outcomes(size: int, alike: float, wrong: float, right: float) -> tuple[np.ndarray, np.ndarray]:
     """Every (newly wrong, newly right) that a group of a size may have, and its chance."""
+    if alike == 1:
+        return np.array([(size, 0), (0, size), (0, 0)]), np.maximum([wrong, right, 1 - wrong - right], 0.0)
     pairs = [(b, c) for b in range(size + 1) for c in range(size + 1 - b)]
     shares = (wrong, right, 1 - wrong - right)
     chances = []
@@ -105,34 +140,41 @@ def outcomes(size: int, alike: float, wrong: float, right: float) -> tuple[np.nd
 def draw(rng: np.random.Generator, slices: int, rows: int, design: Design, discordance: float, loss: float) -> Sample:
     """Simulated slices, whose number of rows is the nearest that the design allows."""
     wrong, right = (discordance + loss) / 2, (discordance - loss) / 2
-    if design.sizes == (1,):
+    if len(design.blocks) == 1 and design.blocks[0].size == 1:
         counts = rng.multinomial(rows, (wrong, right, 1 - wrong - right), size=slices).astype(float)
         newly_wrong, newly_right = counts[:, 0], counts[:, 1]
         mean = (newly_wrong - newly_right) / rows
         error = np.sqrt(np.maximum((newly_wrong + newly_right) / rows - mean**2, 0.0) / (rows - 1))
         return Sample(newly_wrong, newly_right, rows, np.full(slices, float(rows)), mean, error, rows)
-    each_size, blocks = design.groups(rows), []
+    numbers, blocks = design.groups(rows), []
+    n = sum(number * block.size for number, block in zip(numbers, design.blocks, strict=True))
     for start in range(0, slices, _BLOCK):
-        blocks.append(_grouped(rng, min(_BLOCK, slices - start), each_size, design, (wrong, right)))
+        blocks.append(_grouped(rng, min(_BLOCK, slices - start), numbers, design, (wrong * n, right * n)))
     parts = [np.concatenate(column) for column in zip(*blocks, strict=True)]
-    return Sample(parts[0], parts[1], each_size * sum(design.sizes), *parts[2:], each_size * len(design.sizes))
+    return Sample(parts[0], parts[1], n, np.full(slices, design.effective(rows)), *parts[2:], sum(numbers))
 
 
 def _grouped(
-    rng: np.random.Generator, slices: int, each_size: int, design: Design, shares: tuple[float, float]
+    rng: np.random.Generator, slices: int, numbers: Sequence[int], design: Design, expected: tuple[float, float]
 ) -> tuple[np.ndarray, ...]:
-    """Newly wrong, newly right, effective rows, mean loss and its clustered standard error, for every slice."""
-    kinds = [outcomes(size, design.alike, *shares) for size in design.sizes]
-    counts = np.concatenate([rng.multinomial(each_size, chances, size=slices) for _, chances in kinds], axis=1)
+    """Newly wrong, newly right, mean loss and its clustered standard error, for every slice.
+
+    ``expected`` are the rows that are newly wrong and newly right on average.
+    """
+    kinds, parts = [], []
+    for block, number in zip(design.blocks, numbers, strict=True):
+        shares = [rows * block.differing / (number * block.size) for rows in expected]
+        kinds.append(outcomes(block.size, block.alike, *shares))
+        parts.append(rng.multinomial(number, kinds[-1][1], size=slices))
+    counts = np.concatenate(parts, axis=1)
     pairs = np.concatenate([possible for possible, _ in kinds]).astype(float)
-    sizes = np.repeat(np.array(design.sizes, dtype=float), [len(possible) for possible, _ in kinds])
+    sizes = np.repeat([float(block.size) for block in design.blocks], [len(possible) for possible, _ in kinds])
     newly_wrong, newly_right = (counts @ pairs).T
-    sums, groups, n = pairs[:, 0] - pairs[:, 1], each_size * len(design.sizes), each_size * sum(design.sizes)
-    discordant = newly_wrong + newly_right
-    effective = effective_rows_of_groups(sums, discordant, sizes, counts.astype(float))
+    sums, groups = pairs[:, 0] - pairs[:, 1], sum(numbers)
+    n = sum(number * block.size for number, block in zip(numbers, design.blocks, strict=True))
     mean = (newly_wrong - newly_right) / n
     spread = (counts * (sums - mean[:, None] * sizes) ** 2).sum(axis=1) * groups / max(groups - 1, 1)
-    return newly_wrong, newly_right, effective, mean, np.sqrt(spread) / n
+    return newly_wrong, newly_right, mean, np.sqrt(spread) / n
 
 
 def passes(sample: Sample, margins: np.ndarray, family: int) -> np.ndarray:
@@ -196,6 +238,20 @@ class Cell:
     discordance: float
     family: int
     releases: int
+    default: bool
+    """Whether the margin is that of the default policy, and not 2 points."""
+
+    @property
+    def margin(self) -> float:
+        """What may be lost."""
+        return float(default_margin(self.design.effective(self.rows))) if self.default else MARGIN
+
+    @property
+    def possible(self) -> bool:
+        """Whether the rows make groups of every block, and their shares of differing rows are shares."""
+        blocks = list(zip(self.design.groups(self.rows), self.design.blocks, strict=True))
+        most = max(self.discordance, self.margin) * sum(number * block.size for number, block in blocks)
+        return all(number and most * block.differing <= number * block.size for number, block in blocks)
 
 
 def simulate(cell: Cell) -> dict[str, object]:
@@ -203,20 +259,20 @@ def simulate(cell: Cell) -> dict[str, object]:
     rng = np.random.default_rng(key(str(cell)))
     slices, setting = cell.releases * cell.family, (cell.rows, cell.design, cell.discordance)
     row: dict[str, object] = {"design": str(cell.design), "rows": cell.rows, "slices": cell.family}
-    row["discordance %"] = 100 * cell.discordance
+    effective, margins = cell.design.effective(cell.rows), np.full(slices, cell.margin)
+    row |= {"effective": effective, "margin": 100 * cell.margin, "discordance %": 100 * cell.discordance}
     equal = draw(rng, slices, *setting, 0.0)
-    if np.median(equal.effective) >= LEAST_ROWS:
-        wide = default_margin(equal.effective)
-        row["equal passes %"] = _all(passes(equal, wide, cell.family), cell.family)
-        row["nel equal passes %"] = _all(nel(equal, wide)[0], cell.family)
-    if cell.discordance < MARGIN:
+    if cell.default and effective >= LEAST_ROWS:
+        row["equal passes %"] = _all(passes(equal, margins, cell.family), cell.family)
+        row["nel equal passes %"] = _all(nel(equal, margins)[0], cell.family)
+        row["equal passes, printed %"] = 100 * equal_passes(cell.discordance, effective, cell.margin) ** cell.family
+    if cell.discordance < cell.margin:
         return row
-    margins = np.full(slices, MARGIN)
-    worse = draw(rng, slices, *setting, MARGIN)
+    worse = draw(rng, slices, *setting, cell.margin)
     row["false fail %"] = 100 - _all(~fails(worse, margins, cell.family), cell.family)
     row["nel false fail %"] = 100 - _all(~nel(worse, margins)[1], cell.family)
     # The first slice of every release loses the margin, the others nothing.
-    mixed = replace_first(equal, draw(rng, cell.releases, *setting, MARGIN), cell.family)
+    mixed = replace_first(equal, draw(rng, cell.releases, *setting, cell.margin), cell.family)
     row["false pass %"] = _all(passes(mixed, margins, cell.family), cell.family)
     row["nel false pass %"] = _all(nel(mixed, margins)[0], cell.family)
     return row
@@ -237,9 +293,12 @@ def _all(shown: np.ndarray, family: int) -> float:
 
 
 def cells(releases: int) -> Iterator[Cell]:
-    for design, rows, discordance, family in product(DESIGNS, SIZES, DISCORDANCES, FAMILIES):
-        if design.groups(rows) > 1:
-            yield Cell(design, rows, discordance, family, releases)
+    for design, rows, family, default in product(DESIGNS, SIZES, FAMILIES, (False, True)):
+        margin = Cell(design, rows, 0.0, family, releases, default).margin
+        for discordance in sorted({*DISCORDANCES, margin}):
+            cell = Cell(design, rows, discordance, family, releases, default)
+            if cell.possible:
+                yield cell
 
 
 def agreeing_pairs() -> Iterator[dict[str, object]]:
@@ -277,17 +336,21 @@ def planted_losses(releases: int) -> Iterator[dict[str, object]]:
 
 
 def battery(releases: int) -> Iterator[dict[str, object]]:
-    """How often an equal model passes all required slices of the standard battery."""
+    """How often an equal model passes all slices of the default suites, if suites are required or suites × labels.
+
+    Discordance is that of effective rows: the rows of a group count as one.
+    """
     rng = np.random.default_rng(key("battery"))
-    for discordance in (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1):
-        ours, theirs = np.ones((2, releases), dtype=bool)
-        for rows in BATTERY:
+    for sizes, discordance in product((SUITES, BATTERY), (0.0, 0.02, 0.05, 0.1, 0.15)):
+        ours, theirs, printed = np.ones(releases, dtype=bool), np.ones(releases, dtype=bool), 1.0
+        for rows in sizes:
             sample = draw(rng, releases, rows, DESIGNS[0], discordance, 0.0)
             margins = default_margin(sample.effective)
             ours &= passes(sample, margins, 1)
             theirs &= nel(sample, margins)[0]
+            printed *= equal_passes(discordance, rows, float(margins[0]))
         shares = {"equal passes %": 100 * float(ours.mean()), "nel equal passes %": 100 * float(theirs.mean())}
-        yield {"discordance %": 100 * discordance, "slices": len(BATTERY), **shares}
+        yield {"discordance %": 100 * discordance, "slices": len(sizes), **shares, "printed %": 100 * printed}
 
 
 def needed() -> Iterator[dict[str, object]]:

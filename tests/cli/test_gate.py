@@ -80,10 +80,10 @@ def test_the_output_opens_with_a_sentence_and_fits_a_screen(capsys: pytest.Captu
 
 def test_the_same_answers_pass_and_small_samples_are_undecided(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "gate", "before", "before")[0].startswith("Pass: ")
-    # 1,500 agreeing rows of a label show a loss below a quarter of a point, not below a tenth.
-    out, _ = said(capsys, "gate", "before", "before", "--margin", "0.1", status=4)
-    assert out.startswith("Undecided: 2 of 2 required checks are not decided")
-    assert "2,995" in out, "rows that would decide it: log 0.05 / log 0.999"
+    # 3,000 agreeing rows show a loss below a tenth of a point, not below a twentieth.
+    out, _ = said(capsys, "gate", "before", "before", "--margin", "0.05", status=4)
+    assert out.startswith("Undecided: 1 of 1 required checks is not decided")
+    assert "5,990" in out, "rows that would decide it: log 0.05 / log 0.9995"
 
 
 def test_a_baseline_file_stands_for_its_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,13 +6,22 @@ import pytest
 
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.stats.noninferiority import pairs_needed
-from acidtest.studies.gate.policy import CueRule, FloorRule, GatePolicy, PolicyDefaults, SliceRule, read_policy
+from acidtest.studies.gate.policy import (
+    CueRule,
+    EditRule,
+    FloorRule,
+    GatePolicy,
+    PolicyDefaults,
+    SliceRule,
+    read_policy,
+)
 
 WHOLE = """
 [defaults]
 margin = 1.5
 confidence = 0.9
 undecided = "fail"
+allow_missing_rows = true
 
 [[slices]]
 match = "hans:label=*"
@@ -25,6 +34,10 @@ tier = "fail-only"
 [[floors]]
 match = "hans:label=non-entailment"
 at_least = 60
+
+[[edits]]
+edit = "number"
+at_most = 15
 
 [[cues]]
 cue = "overlap"
@@ -45,9 +58,10 @@ def read(tmp_path: Path, text: str) -> GatePolicy:
 
 def test_a_file_says_everything_a_policy_has(tmp_path):
     policy = read(tmp_path, WHOLE)
-    assert policy.defaults == PolicyDefaults(1.5, 0.9, "fail")
+    assert policy.defaults == PolicyDefaults(1.5, 0.9, "fail", allow_missing_rows=True)
     assert policy.slices == (SliceRule("hans:label=*", "required", 3), SliceRule("hans:subcase=*", "fail-only"))
     assert policy.floors == (FloorRule("hans:label=non-entailment", 60, "required"),)
+    assert policy.edits == (EditRule("number", 15, "required"),)
     assert policy.cues == (CueRule("overlap", 20, "advisory"),)
     assert (policy.runs.baseline, policy.runs.suites, policy.runs.limit) == ("release.acidtest", ("hans",), 100)
     assert policy.describe() == str(tmp_path / "gate.toml")
@@ -55,7 +69,7 @@ def test_a_file_says_everything_a_policy_has(tmp_path):
 
 def test_an_empty_file_is_the_default_policy(tmp_path):
     assert read(tmp_path, "").slices == GatePolicy().slices == ()
-    assert "max(2, 92/√n)" in GatePolicy().describe()
+    assert "105/√n points, between 2 and 10" in GatePolicy().describe()
     assert "3 points" in GatePolicy().with_margin(3).describe()
 
 
@@ -76,6 +90,10 @@ def test_an_empty_file_is_the_default_policy(tmp_path):
         (
             "[[floors]]\nmatch = 'a'\nat_least = 0.6\n",
             r"gate\.toml:3: at_least: 0\.6 is in per cent: did you mean 60\?",
+        ),
+        (
+            "[[edits]]\nedit = 'number'\nat_most = 0.15\n",
+            r"gate\.toml:3: at_most: 0\.15 is in per cent: did you mean 15",
         ),
         ("[[defaults]]\nmargin = 2\n", r"defaults: expected a table"),
         (

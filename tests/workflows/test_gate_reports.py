@@ -16,6 +16,8 @@ from markdown_it import MarkdownIt
 from acidtest.core.document import Pair
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
+from acidtest.core.study import STUDIES
+from acidtest.render.terminal import render
 from acidtest.studies.gate.result import GateState, GateTier
 from acidtest.workflows.gate_reports import github_report, write_gate_reports
 from acidtest.workflows.gate_reports.figures import check_title, figures
@@ -78,7 +80,26 @@ def test_a_loss_is_a_failure_an_undecided_check_an_error_and_advice_is_skipped()
     assert error is not None
     assert error.get("type") == "undecided"
     assert shown["hans (floor)"].find("skipped") is not None
-    assert [child.tag for child in shown[SUBCASE.name]] == ["properties", "system-out"]
+
+
+def test_an_undecided_check_that_can_only_fail_is_skipped_with_its_reason() -> None:
+    skipped = cases(junit_xml(PASSED))[SUBCASE.name].find("skipped")
+    assert skipped is not None
+    assert skipped.get("message") == SUBCASE.reason
+    assert "➖ fail-only" in markdown_comment(PASSED)
+    # It stops nothing, so that neither an annotation nor an alert is made of it.
+    assert SUBCASE.name not in github_report(PASSED, {})
+    assert sarif_log(decision(GateState.PASS, check(), SUBCASE))["runs"][0]["results"] == []
+
+
+def test_junit_counts_as_many_failures_as_the_screen() -> None:
+    root = ET.fromstring(junit_xml(FAILED))
+    shown = "\n".join(render(STUDIES["gate"].document(FAILED), 100, full=False))
+    assert "3 required: 1 pass, 1 fail, 1 undecided" in shown
+    assert (root.get("failures"), root.get("errors")) == ("1", "1")
+    verdict = cases(junit_xml(FAILED))["verdict"].find("skipped")
+    assert verdict is not None
+    assert str(verdict.get("message")).startswith(FAILED.headline)
 
 
 def test_the_counts_of_a_junit_file_are_those_of_its_cases() -> None:
@@ -87,7 +108,7 @@ def test_the_counts_of_a_junit_file_are_those_of_its_cases() -> None:
         assert element.get("tests") == str(len(list(element.iter("testcase"))))
         for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             assert element.get(name) == str(len(list(element.iter(tag))))
-    assert root.get("failures") == "2", "the verdict and the slice"
+    assert root.get("failures") == "1", "the slice; the verdict is red only if nothing else is"
 
 
 def test_an_undecided_check_that_the_policy_tolerates_is_skipped() -> None:

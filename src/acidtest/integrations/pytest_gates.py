@@ -194,11 +194,16 @@ class GateItem(pytest.Item):
         self._title, self._number, self._listed = title, number, listed
 
     def runtest(self) -> None:
-        """Fail if the check stops the release; a check that is only advised or tolerated is expected to fail."""
+        """Fail if the check stops the release; one that is only advised or tolerated is expected to fail.
+
+        An undecided check that can only fail is skipped.
+        """
         comparison = self.parent.result.comparisons[self._number]
         kind, text = self._verdict(comparison) if self._title == VERDICT else self._outcome(comparison)
         if kind is Outcome.TOLERATED:
             pytest.xfail(text)
+        if kind is Outcome.SKIPPED:
+            pytest.skip(text)
         if kind is not Outcome.PASSED:
             raise CheckFailedError(text)
 

@@ -25,7 +25,7 @@ from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import ModelFacts
 from acidtest.core.structured import parse_json, read_bounded, refuse_newer
 
-SCHEMA = 1
+SCHEMA = 2
 MARK = b"acidtest baseline\n"
 LEAST_BITS = 32
 MOST_BYTES = 64 * 2**20
@@ -46,6 +46,8 @@ class StoredSuite:
     label: npt.NDArray[np.uint8]
     """The place of each row's label in ``labels``."""
     group: npt.NDArray[np.int32]
+    two_way: bool = False
+    """Whether the rows were judged as entailed (supported) or not, and not by three labels."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class SuiteFacts:
     grouped: bool
     """Whether groups are stored; if not, every row is its own."""
     bytes: int
+    two_way: bool = False
+    """As in ``StoredSuite``; files of schema 1 judged claims by three labels."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,14 @@ def write_baseline_file(baseline: StoredBaseline, path: str | Path) -> Path:
         grouped = len(np.unique(suite.group)) < len(suite.group)
         parts.append(_pack(suite, grouped=grouped))
         facts[name] = SuiteFacts(
-            suite.signature, suite.version, suite.labels, suite.bits, len(suite.digests), grouped, len(parts[-1])
+            suite.signature,
+            suite.version,
+            suite.labels,
+            suite.bits,
+            len(suite.digests),
+            grouped,
+            len(parts[-1]),
+            suite.two_way,
         )
     body = b"".join(parts)
     header = BaselineHeader(
@@ -196,4 +207,5 @@ def _unpack(packed: bytes, facts: SuiteFacts) -> StoredSuite:
         np.unpackbits(np.frombuffer(parts[1], np.uint8), count=n).astype(np.bool_),
         label,
         group,
+        facts.two_way,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,9 +10,11 @@ from acidtest.core.study import study
 from acidtest.studies.gate.decision import (
     Measured,
     PlannedLoss,
+    agreement,
     comparison_state,
     decide,
     measure_cues,
+    measure_edits,
     measure_floors,
     measure_loss,
     missing_suites,
@@ -82,10 +84,11 @@ def _measure(
     slices = slices_of(pairing)
     require_slices(names, slices)
     planned = list(planned_losses(policy, slices))
-    measured = [measure_loss(one, policy.defaults.confidence) for one in planned]
+    measured = [measure_loss(one, policy) for one in planned]
     measured += [*_unmatched_rules(policy, planned, slices), *missing_suites(policy, pairing)]
     if first:
-        measured += [*measure_floors(policy, slices), *measure_cues(policy, candidate)]
+        measured += measure_floors(policy, slices)
+        measured += [*measure_edits(policy, candidate, pairing), *measure_cues(policy, candidate)]
     return _Comparison(baseline, pairing, slices, measured)
 
 
@@ -106,14 +109,28 @@ def _result(
     losses = [check for check in ordered if check.kind is CheckKind.LOSS and check.name in by_name]
     gains = sorted(losses, key=lambda check: check.loss.value if check.loss else 0.0)
     sides = comparison.baseline, candidate
+    disagreement, equal_passes = agreement(checks, policy.defaults.confidence)
     return GateComparison(
         baseline=comparison.baseline.side,
         state=comparison_state(checks, policy.defaults.undecided),
         checks=tuple(ordered),
         newly_wrong=newly_wrong([by_name[check.name] for check in losses], sides),
         newly_right=newly_right([by_name[check.name] for check in gains], sides),
-        notes=comparison.pairing.notes,
+        notes=(*comparison.pairing.notes, *_unstable_model(*sides, losses)),
+        disagreement=disagreement,
+        equal_passes=equal_passes,
     )
+
+
+def _unstable_model(baseline: GateInput, candidate: GateInput, losses: Sequence[GateCheck]) -> Iterator[str]:
+    """A remark if both sides have one fingerprint, so that no prediction should differ, but some do."""
+    changed = max((check.newly_wrong + check.newly_right for check in losses), default=0)
+    if changed and baseline.model.fingerprint and baseline.model.fingerprint == candidate.model.fingerprint:
+        yield (
+            f"Both sides are the same model (fingerprint {candidate.model.fingerprint[:12]}), but at least {changed:,} "
+            f"predictions changed between right and wrong: its predictions are not reproducible, or depend on settings "
+            f"that the fingerprint does not cover"
+        )
 
 
 def _gravity(check: GateCheck) -> tuple[bool, int, int, float, float]:

@@ -8,14 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
+from acidtest.core.document import describe_count
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.estimate import Estimate
+from acidtest.core.labels import GOLD_MASKS, LABELS, verdicts
+from acidtest.core.run import ANSWER_COLUMNS
+from acidtest.core.suite import EDIT
+from acidtest.io.wordlists import packaged_table
 from acidtest.stats import contrasts
 from acidtest.stats.intervals import clopper_pearson
 from acidtest.stats.noninferiority import (
     POWER,
     effective_rows,
+    equal_passes,
     is_below,
     loss_interval,
     p_above,
@@ -23,6 +30,7 @@ from acidtest.stats.noninferiority import (
     rate_p_above,
     rate_p_below,
 )
+from acidtest.stats.resampling import Codes
 from acidtest.stats.significance import adjusted
 from acidtest.studies.crossed_suites import crossed_suites, suites_in
 from acidtest.studies.cue_profile import measure_profile
@@ -31,6 +39,7 @@ from acidtest.studies.gate.policy import (
     LEAST_GROUPS,
     LEAST_MARGIN,
     LEAST_ROWS,
+    EditRule,
     FloorRule,
     GatePolicy,
     SliceRule,
@@ -38,6 +47,7 @@ from acidtest.studies.gate.policy import (
     matches,
 )
 from acidtest.studies.gate.result import CheckKind, GateCheck, GateState, GateTier
+from acidtest.studies.rows import Flags, ScoredRows, score_rows
 
 _EMPTY = Estimate(math.nan, note="no rows")
 _METHOD = "Clopper–Pearson on effective rows"
@@ -79,23 +89,26 @@ def planned_losses(policy: GatePolicy, slices: Sequence[SliceRows]) -> Iterator[
 
 
 def _default_plan(policy: GatePolicy, rows: SliceRows) -> Iterator[PlannedLoss]:
-    """Suite × label is required if it is large enough, and fail-only otherwise, as subcases and categories are."""
+    """Suites are required if they are large enough; labels, subcases and categories are fail-only.
+
+    What is planned depends on the sizes of groups alone, never on predictions.
+    """
     points = policy.defaults.margin
     least = LEAST_MARGIN if points is None else points / 100
-    card = rows.suite.card
-    # Where a policy has rules, they say what is required.
-    if rows.factor == "label" and not policy.slices and (policy.every_label or rows.effective >= LEAST_ROWS):
+    # If a policy has rules, only they require anything.
+    if not rows.factor and not policy.slices and (points is not None or rows.effective >= LEAST_ROWS):
         margin = float(default_margin(rows.effective)) if points is None else least
         yield PlannedLoss(rows, GateTier.REQUIRED, margin)
         return
-    factors = ("label", *(subcase_factors(card) if card else ()))
-    if rows.factor in factors and rows.group_count >= LEAST_GROUPS:
+    card = rows.suite.card
+    factors = ("", "label", *(subcase_factors(card) if card else ()))
+    if rows.factor in factors and (rows.group_count >= LEAST_GROUPS or not rows.factor):
         yield PlannedLoss(rows, GateTier.FAIL_ONLY, least)
 
 
-def measure_loss(planned: PlannedLoss, confidence: float) -> Measured:
+def measure_loss(planned: PlannedLoss, policy: GatePolicy) -> Measured:
     """Baseline against candidate on the rows of one slice."""
-    rows, margin = planned.rows, planned.margin
+    rows, margin, confidence = planned.rows, planned.margin, policy.defaults.confidence
     counts, effective = rows.counts, rows.effective
     scaled = counts.scaled(effective)
     interval = loss_interval(scaled, confidence=confidence)
@@ -123,22 +136,32 @@ def measure_loss(planned: PlannedLoss, confidence: float) -> Measured:
             newly_right=int(counts.newly_right),
             pairs_needed=in_groups,
             reason="",
+            missing_rows=rows.missing,
         ),
-        is_below(scaled, margin, confidence=confidence),
+        is_below(scaled, margin, confidence=confidence) and _is_complete(rows.missing, policy),
     )
 
 
-def _accuracy(rows: SliceRows, correct: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Estimate:
-    values = correct[rows.rows]
-    effective, share = effective_rows(values, rows.groups), float(values.mean())
+def _is_complete(missing: int, policy: GatePolicy) -> bool:
+    """Whether a check may pass, given how many rows of the baseline the candidate lacks."""
+    return not missing or policy.defaults.allow_missing_rows
+
+
+def _share(flags: Flags, groups: Codes) -> tuple[Estimate, float]:
+    """The share of flagged rows with its interval, and the independent rows that these are worth."""
+    effective, share = effective_rows(groups), float(flags.mean())
     interval = clopper_pearson(share * effective, effective)
-    return Estimate(share, interval.low, interval.high, len(values), rows.group_count, _METHOD)
+    return Estimate(share, interval.low, interval.high, len(flags), len(np.unique(groups)), _METHOD), effective
 
 
-def measure_floor(rule: FloorRule, rows: SliceRows, confidence: float) -> Measured:
+def _accuracy(rows: SliceRows, correct: Flags) -> Estimate:
+    return _share(correct[rows.rows], rows.groups)[0]
+
+
+def measure_floor(rule: FloorRule, rows: SliceRows, policy: GatePolicy) -> Measured:
     """The candidate's accuracy on a slice against the least that a policy allows."""
-    floor, accuracy = rule.at_least / 100, _accuracy(rows, rows.suite.after)
-    effective = effective_rows(rows.suite.after[rows.rows], rows.groups)
+    confidence, floor = policy.defaults.confidence, rule.at_least / 100
+    accuracy, effective = _accuracy(rows, rows.suite.after), rows.effective
     right = accuracy.value * effective
     check = GateCheck(
         name=rows.name,
@@ -158,16 +181,23 @@ def measure_floor(rule: FloorRule, rows: SliceRows, confidence: float) -> Measur
         newly_right=0,
         pairs_needed=_rows_for_floor(accuracy.value, floor, confidence, accuracy.n / effective),
         reason="",
+        missing_rows=rows.missing,
     )
-    return Measured(check, rate_p_above(right, effective, floor) <= 1 - confidence)
+    is_above = rate_p_above(right, effective, floor) <= 1 - confidence
+    return Measured(check, is_above and _is_complete(rows.missing, policy))
 
 
 def _rows_for_floor(share: float, floor: float, confidence: float, design: float) -> int | None:
-    """Rows that would show an accuracy to lie above a floor, if it is as observed; None if it lies below."""
+    """Rows that would show an accuracy to lie above a floor, if it is as observed; None if it lies below.
+
+    Without a wrong row, those with which a model that is right on all of them passes.
+    """
     from scipy.special import ndtri
 
     if share <= floor:
         return None
+    if share == 1:
+        return math.ceil(design * math.log(1 - confidence) / math.log(floor)) if floor > 0 else None
     reach = float(ndtri(confidence)) * math.sqrt(floor * (1 - floor)) + float(ndtri(POWER)) * math.sqrt(
         share * (1 - share)
     )
@@ -179,7 +209,7 @@ def measure_floors(policy: GatePolicy, slices: Sequence[SliceRows]) -> Iterator[
     for rule in policy.floors:
         chosen = [rows for rows in slices if matches(rule.match, rows.name)]
         for rows in chosen:
-            yield measure_floor(rule, rows, policy.defaults.confidence)
+            yield measure_floor(rule, rows, policy)
         if not chosen:
             yield unmatched(rule, CheckKind.FLOOR, rule.at_least, slices)
 
@@ -200,11 +230,16 @@ def unmatched(rule: SliceRule | FloorRule, kind: CheckKind, bound: float, slices
 
 
 def missing_suites(policy: GatePolicy, pairing: PairedSuites) -> Iterator[Measured]:
-    """A required check, undecided, for every suite of the baseline that the default policy cannot compare."""
-    if policy.slices:
-        return
+    """A required check, undecided, for every suite of the baseline that is required and cannot be compared.
+
+    If a policy has rules, those are the suites that the first rule to match the suite or one of its labels requires.
+    """
     margin = LEAST_MARGIN if policy.defaults.margin is None else policy.defaults.margin / 100
     for name, reason in pairing.missing.items():
+        slices = (name, *(f"{name}:label={label}" for label in GOLD_MASKS))
+        rules = [next((rule for rule in policy.slices if matches(rule.match, one)), None) for one in slices]
+        if policy.slices and not any(rule and rule.tier == "required" for rule in rules):
+            continue
         nothing = Estimate(math.nan, note=reason)
         check = _check_without_rows(name, CheckKind.LOSS, GateTier.REQUIRED, margin, nothing, reason)
         yield Measured(check, passes=False)
@@ -234,8 +269,78 @@ def _check_without_rows(
     )
 
 
+def measure_edits(policy: GatePolicy, candidate: GateInput, pairing: PairedSuites) -> Iterator[Measured]:
+    """Every limit on edited claims that the candidate accepts, on each of its suites with that edit."""
+    if not policy.edits:
+        return
+    run = candidate.run
+    asked = [score_rows(run, name) for name, card in run.header.suites.items() if EDIT in card.factors] if run else []
+    missing = {suite.name: int(suite.missing.sum()) for suite in pairing.suites}
+    for rule in policy.edits:
+        found = [(rows, flags) for rows in asked if (flags := _wrong_claims(rows, rule.edit)).any()]
+        for rows, flags in found:
+            name = f"edits:{rule.edit}" + (f" in {rows.card.name}" if len(found) > 1 else "")
+            yield _measure_edit(name, rule, rows, flags, policy, missing.get(rows.card.name, 0))
+        if not found:
+            yield _edit_without_claims(rule, asked, run is not None)
+
+
+def _wrong_claims(rows: ScoredRows, edit: str) -> Flags:
+    """The claims that an edit made wrong: gold is not supported or, without gold, the edit is known to make it so."""
+    flags = rows.column(pl.col(EDIT).eq_missing(edit)).to_numpy()
+    unsupported = (rows.gold & GOLD_MASKS["entailment"]) == 0
+    if _known_edits().get(edit) == "changes":
+        unsupported |= rows.gold == GOLD_MASKS["any"]
+    return np.asarray(flags & unsupported)
+
+
+def _known_edits() -> dict[str, str]:
+    """For each edit of ours whether it changes gold or keeps it."""
+    return {edit: gold for edit, gold, _ in packaged_table("grounding/edits.tsv").iter_rows()}
+
+
+def _measure_edit(
+    name: str, rule: EditRule, rows: ScoredRows, chosen: Flags, policy: GatePolicy, missing: int
+) -> Measured:
+    limit, confidence = rule.at_most / 100, policy.defaults.confidence
+    # The rule of the run decides; a claim without a prediction is not accepted.
+    probabilities = np.column_stack([rows.column(pl.col(name)).to_numpy() for name in ANSWER_COLUMNS[: len(LABELS)]])
+    entailed = np.full(rows.height, GOLD_MASKS["entailment"], dtype=np.uint8)
+    supported = verdicts(probabilities, entailed, collapse=rows.run.header.collapse)
+    share, effective = _share(supported[chosen], rows.groups[chosen])
+    accepted = share.value * effective
+    needed = _rows_for_floor(1 - share.value, 1 - limit, confidence, share.n / effective)
+    check = _check_without_rows(name, CheckKind.EDIT, GateTier(rule.tier), limit, share, "")
+    check = replace(
+        check,
+        p=rate_p_above(accepted, effective, limit),
+        effective_rows=effective,
+        pairs_needed=needed,
+        missing_rows=missing,
+    )
+    is_below_limit = rate_p_below(accepted, effective, limit) <= 1 - confidence
+    return Measured(check, is_below_limit and _is_complete(missing, policy))
+
+
+def _edit_without_claims(rule: EditRule, asked: Sequence[ScoredRows], is_run: bool) -> Measured:
+    """The check of a limit for which the candidate has no claims: undecided, or failed if the edit does not exist."""
+    of_run = {name for rows in asked for name in rows.column(pl.col(EDIT)).drop_nulls().unique()}
+    known = sorted({*_known_edits(), *of_run})
+    state = GateState.UNDECIDED
+    reason = f"the candidate has no wrong claims of this edit (suite grounding/{rule.edit})"
+    if not is_run:
+        reason = "a baseline file does not know which claims were edited; give the candidate's run folder"
+    elif rule.edit not in known:
+        state, reason = GateState.FAIL, str(UnknownNameError("edit", rule.edit, known))
+    nothing = Estimate(math.nan, note=reason)
+    check = _check_without_rows(
+        f"edits:{rule.edit}", CheckKind.EDIT, GateTier(rule.tier), rule.at_most / 100, nothing, reason
+    )
+    return Measured(replace(check, state=state), passes=False)
+
+
 def measure_cues(policy: GatePolicy, candidate: GateInput) -> Iterator[Measured]:
-    """Every limit on a cue; it passes by the interval of the effect, which holds for all cues of a profile together."""
+    """Every limit on a cue; it passes if no interval of a profile, which all hold together, allows a larger effect."""
     if not policy.cues:
         return
     run = candidate.run
@@ -245,11 +350,13 @@ def measure_cues(policy: GatePolicy, candidate: GateInput) -> Iterator[Measured]
         suite = next(suite for suite in crossed_suites().values() if rule.cue in suite.cues)
         missing = f"the candidate was not asked suite {suite.name}" if run else "a baseline file has no cue effects"
         profile = profiles.get(suite.name)
-        effect = profile.cues[rule.cue].effect if profile else Estimate(math.nan, note=missing)
+        cue = profile.cues[rule.cue] if profile else None
+        # A cue is limited in both directions: its absence may push as far as its presence.
+        effect = cue.size if cue else Estimate(math.nan, note=missing)
         reason = "" if effect.known else effect.note
         check = _check_without_rows(f"cues:{rule.cue}", CheckKind.CUE, tier, limit, effect, reason)
-        p = contrasts.p_above(effect, limit, tests=suite.tests) if effect.known else None
-        yield Measured(replace(check, p=p), effect.known and effect.high <= limit)
+        p = contrasts.p_above(effect, limit, tests=profile.tests) if profile and effect.known else None
+        yield Measured(replace(check, p=p), cue is not None and effect.known and cue.bound <= limit)
 
 
 def decide(measured: Sequence[Sequence[Measured]], confidence: float) -> list[list[GateCheck]]:
@@ -292,6 +399,28 @@ def comparison_state(checks: Sequence[GateCheck], undecided: str) -> GateState:
     return GateState(undecided)
 
 
+def agreement(checks: Sequence[GateCheck], confidence: float) -> tuple[float | None, float | None]:
+    """How much the models disagree on required slices, and how likely a model that loses nothing passes them all.
+
+    The chance takes slices as independent, and every slice to have the disagreement observed on it.
+    """
+    required = [check for check in checks if check.tier is GateTier.REQUIRED and check.kind is CheckKind.LOSS]
+    rows = sum(check.rows for check in required)
+    if not rows:
+        return None, None
+    chances = (
+        equal_passes(
+            (check.newly_wrong + check.newly_right) / check.rows,
+            check.effective_rows,
+            check.margin,
+            confidence=confidence,
+        )
+        for check in required
+        if check.rows
+    )
+    return sum(check.newly_wrong + check.newly_right for check in required) / rows, math.prod(chances)
+
+
 def require_slices(names: Sequence[str], slices: Sequence[SliceRows]) -> None:
     """Raise when a slice that was named on the command line is not there."""
     known = [rows.name for rows in slices]
@@ -309,6 +438,16 @@ def describe_check(check: GateCheck) -> str:
             f"moves {points(check.candidate.value)} points of answers ({bounds}), which {words[check.state]} at most "
             f"{points(check.margin)}"
         )
+    if check.kind is CheckKind.EDIT:
+        words = {
+            GateState.PASS: "shown to be",
+            GateState.FAIL: "shown not to be",
+            GateState.UNDECIDED: "not shown to be",
+        }
+        return (
+            f"accepts {points(check.candidate.value)} % of {check.rows:,} wrong claims, {words[check.state]} at most "
+            f"{points(check.margin)} %{_describe_needed(check, 'if that share is true')}{_describe_missing(check)}"
+        )
     if check.kind is CheckKind.FLOOR:
         words = {
             GateState.PASS: "shown to be",
@@ -317,7 +456,7 @@ def describe_check(check: GateCheck) -> str:
         }
         return (
             f"{points(check.candidate.value)} % right, {words[check.state]} at least {points(check.margin)} %"
-            f"{_describe_needed(check, 'if the accuracy is as it seems')}"
+            f"{_describe_needed(check, 'if the accuracy is as it seems')}{_describe_missing(check)}"
         )
     loss = check.loss or _EMPTY
     lost = f"lost {points(loss.value)} points" if loss.value >= 0 else f"gained {points(-loss.value)} points"
@@ -327,11 +466,19 @@ def describe_check(check: GateCheck) -> str:
         GateState.FAIL: f"shown to lose more than {points(check.margin)}",
         GateState.UNDECIDED: f"neither shown to lose less than {points(check.margin)} nor more",
     }
-    return f"{lost} {interval}: {words[check.state]}{_describe_needed(check, 'if nothing is lost')}"
+    needed = _describe_needed(check, "if nothing is lost")
+    return f"{lost} {interval}: {words[check.state]}{needed}{_describe_missing(check)}"
+
+
+def _describe_missing(check: GateCheck) -> str:
+    """Why a check stays undecided whatever the compared rows show."""
+    if not check.missing_rows or check.state is not GateState.UNDECIDED:
+        return ""
+    return f"; the candidate lacks {describe_count(check.missing_rows, 'row')} that the baseline has"
 
 
 def _describe_needed(check: GateCheck, condition: str) -> str:
-    if check.pairs_needed is None:
+    if check.pairs_needed is None or (check.missing_rows and check.pairs_needed <= check.rows):
         return ""
     if check.pairs_needed <= check.rows:
         return f"; {check.rows:,} pairs usually decide it {condition}"

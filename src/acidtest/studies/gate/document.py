@@ -18,6 +18,7 @@ from acidtest.core.document import (
     describe_count,
 )
 from acidtest.core.errors import list_some
+from acidtest.core.numbers import number_text
 from acidtest.studies.gate.result import CheckKind, GateCheck, GateComparison, GateResult, GateState, GateTier
 
 MOST_SHOWN = 8
@@ -97,6 +98,8 @@ def _comparison_parts(comparison: GateComparison, name: str, most: int) -> Itera
         needed = (_NEEDED,) if any(check.pairs_needed for check in shown) else ()
         yield _table(f"{name} deciding", caption, shown, (*_COLUMNS, *needed))
     yield Note(_describe_counts(comparison), quiet=True)
+    if comparison.disagreement is not None and comparison.equal_passes is not None:
+        yield Note(_describe_agreement(comparison.disagreement, comparison.equal_passes), quiet=True)
     advice = [check for check in comparison.checks if check.tier is GateTier.ADVISORY and check.state is GateState.FAIL]
     if advice:
         names = list_some([_row_name(check) for check in advice], MOST_ADVICE)
@@ -160,6 +163,13 @@ def _describe_counts(comparison: GateComparison) -> str:
     return f"Checks: {'; '.join(parts)}." if parts else "No check was made."
 
 
+def _describe_agreement(disagreement: float, equal_passes: float) -> str:
+    return (
+        f"Exactly one of the two models is right on {number_text(disagreement, 'percent')} % of the rows of required "
+        f"slices. A model that disagrees as much and loses nothing passes in about {100 * equal_passes:.0f} % of cases."
+    )
+
+
 def _table(name: str, caption: str, checks: Sequence[GateCheck], columns: Sequence[Column]) -> Table:
     values = [column.name for column in columns]
     rows = tuple(Row(_row_name(check), tuple(_cells(check)[value] for value in values)) for check in checks)
@@ -168,7 +178,11 @@ def _table(name: str, caption: str, checks: Sequence[GateCheck], columns: Sequen
 
 
 def _row_name(check: GateCheck) -> str:
-    suffixes = {CheckKind.LOSS: "", CheckKind.FLOOR: f", at least {100 * check.margin:g} %"}
+    suffixes = {
+        CheckKind.LOSS: "",
+        CheckKind.FLOOR: f", at least {100 * check.margin:g} %",
+        CheckKind.EDIT: f", at most {100 * check.margin:g} % accepted",
+    }
     return check.name + suffixes.get(check.kind, f", at most {100 * check.margin:g} points")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from acidtest.core.errors import list_some
 from acidtest.core.suite import CONTROL
+from acidtest.stats.noninferiority import effective_rows
 from acidtest.studies.gate.decision import points
 from acidtest.studies.gate.pairing import PairedSuites
 from acidtest.studies.gate.policy import LEAST_ROWS, GatePolicy
@@ -22,6 +23,8 @@ def describe_decision(comparison: GateComparison, pairing: PairedSuites, policy:
     if comparison.state is GateState.FAIL and (missing := [check for check in comparison.checks if check.is_missing]):
         sentences.append(_describe_missing(missing))
     sentences += [*_describe_advice(comparison.checks), *_describe_partial(pairing)]
+    if comparison.state is GateState.PASS:
+        sentences += _describe_small(pairing, policy)
     return " ".join(sentences)
 
 
@@ -39,7 +42,7 @@ def _describe_state(comparison: GateComparison, policy: GatePolicy) -> str:
         if policy.slices:
             return f"{verdict}: the policy requires no slice, so that nothing is decided.{tolerated}"
         reason = f"none has {LEAST_ROWS} effective rows"
-        advice = "ask more pairs, or set a margin for all (acidtest gate --margin POINTS)"
+        advice = "evaluate more pairs, or set a margin for all (acidtest gate --margin POINTS)"
         return f"{verdict}: no slice is required ({reason}); {advice}.{tolerated}"
     if all(check.state is GateState.PASS for check in required):
         return f"Pass: {_describe_required(required)}."
@@ -67,12 +70,26 @@ def _describe_missing(missing: Sequence[GateCheck]) -> str:
 
 def _describe_undecided(undecided: Sequence[GateCheck], required: int) -> str:
     names = list_some([check.name for check in undecided], 2)
-    most = max((check.pairs_needed or 0 for check in undecided), default=0)
+    short = [check for check in undecided if (check.pairs_needed or 0) > check.rows or not check.missing_rows]
+    most = max((check.pairs_needed or 0 for check in short), default=0)
     needed = f"; up to {most:,} pairs a slice would decide them" if most else ""
-    unasked = [check.reason for check in undecided if check.kind is CheckKind.CUE and not check.candidate.known]
+    if any(check.missing_rows for check in undecided):
+        needed += "; the candidate lacks rows of the baseline (allow_missing_rows in a policy ignores them)"
+    limits = (CheckKind.CUE, CheckKind.EDIT)
+    unasked = [check.reason for check in undecided if check.kind in limits and not check.candidate.known]
     why = f" ({unasked[0]})" if unasked else ""
     verb = "is" if len(undecided) == 1 else "are"
     return f"{len(undecided)} of {required} required checks {verb} not decided: {names}{needed}{why}."
+
+
+def _describe_small(pairing: PairedSuites, policy: GatePolicy) -> Iterator[str]:
+    """The suites that a pass does not vouch for, because they are too small to be required."""
+    if policy.slices or policy.defaults.margin is not None:
+        return
+    small = [suite.name for suite in pairing.suites if effective_rows(suite.groups) < LEAST_ROWS]
+    if small:
+        least = f"fewer than {LEAST_ROWS} effective rows"
+        yield f"Too small to be required ({least}), so this pass does not cover: {list_some(small, _MOST_SUITES)}."
 
 
 def _describe_required(required: Sequence[GateCheck]) -> str:

@@ -19,7 +19,7 @@ import polars as pl
 
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError, FileError, list_some
-from acidtest.core.labels import GOLD_MASKS, Collapse
+from acidtest.core.labels import GOLD_MASKS, TWO_WAY_LABELS, Collapse
 from acidtest.core.run import ModelFacts, Run
 from acidtest.core.suite import CATEGORY, CONTROL, CROSS, Card
 from acidtest.io.baselines import StoredBaseline, StoredSuite, needed_bits, read_baseline_file
@@ -85,8 +85,17 @@ class GateInput:
         name = (header.name if header else self._file.name) or self.model.name
         return GateSide(name, self.source, signature)
 
+    def is_two_way(self, suite: str) -> bool:
+        """Whether the rows of a suite are judged by two labels."""
+        if self.run:
+            return self.run.header.is_two_way(suite)
+        return self.model.resolution == "two-way" or self._file.suites[suite].two_way
+
     def rows(self, suite: str, *, two_way: bool) -> SideRows:
-        """The rows of a suite, two-way if asked for; a baseline file has the verdicts of its own model only."""
+        """The rows of a suite, two-way if asked for; a baseline file has the verdicts that were written into it only.
+
+        Those by three labels are the same by two if gold is never neutral or contradiction alone.
+        """
         if self.run:
             scored = score_rows(self.run, suite, two_way=two_way)
             names = scored.column(pl.col("label"))
@@ -94,9 +103,10 @@ class GateInput:
             digests, groups = scored.digests(*QUESTION), scored.groups
             return SideRows(scored.card.version, digests, _DIGEST_BITS, scored.correct, label, groups, scored)
         stored = self._file.suites[suite]
-        if two_way != (self.model.resolution == "two-way"):
+        if two_way and not self.is_two_way(suite) and not set(stored.labels) <= {*TWO_WAY_LABELS, "any"}:
             raise AcidtestError(
-                f"{self.source}: holds three-way verdicts, and the other model has two labels; give its run folder"
+                f"{self.source}: holds verdicts on {suite} by three labels, and two are compared; give the run folder, "
+                f"or write the file again from it: acidtest baseline RUN -o FILE"
             )
         label = np.array([GOLD_NAMES.index(name) for name in stored.labels], dtype=np.uint8)[stored.label]
         return SideRows(stored.version, stored.digests, stored.bits, stored.correct, label, stored.group)
@@ -144,6 +154,7 @@ def baseline_of(run: Run) -> StoredBaseline:
             rows.correct[order],
             np.searchsorted(used, rows.label[order]).astype(np.uint8),
             numbered(rows.groups)[order].astype(np.int32),
+            side.is_two_way(name),
         )
     settings = {"collapse": str(header.collapse), "limit": header.settings.get("limit")}
     acidtest = header.versions.get("acidtest", __version__)
@@ -167,6 +178,8 @@ class PairedSuite:
     """Where the rows are on either side: baseline, candidate."""
     common: int
     """Rows that both sides have, with those for which every answer is right."""
+    missing: npt.NDArray[np.int64]
+    """How many rows of each label the baseline has and the candidate lacks; those that accept every answer are 0."""
 
     @property
     def baseline_rows(self) -> int:
@@ -210,6 +223,11 @@ class SliceRows:
         before, after = self.suite.before[rows], self.suite.after[rows]
         return PairedCounts(int((before & ~after).sum()), int((after & ~before).sum()), len(after))
 
+    @property
+    def missing(self) -> int:
+        """Rows of the baseline that the candidate lacks: of a label, otherwise of the whole suite."""
+        return int(self.suite.missing[self.code] if self.factor == "label" else self.suite.missing.sum())
+
     @cached_property
     def groups(self) -> Codes:
         """The group of every row."""
@@ -222,10 +240,8 @@ class SliceRows:
 
     @cached_property
     def effective(self) -> float:
-        """How many independent rows these are worth for the loss."""
-        rows = self.rows
-        change = self.suite.before[rows].astype(np.int8) - self.suite.after[rows]
-        return effective_rows(change, self.groups)
+        """How many independent rows these are worth, whatever was predicted."""
+        return effective_rows(self.groups)
 
 
 @dataclass(frozen=True)
@@ -250,14 +266,14 @@ def pair_sides(baseline: GateInput, candidate: GateInput) -> PairedSuites:
             f"the sides were scored with different --collapse: {baseline.source} with {baseline.collapse}, "
             f"{candidate.source} with {candidate.collapse}; score them alike"
         )
-    two_way = "two-way" in (baseline.model.resolution, candidate.model.resolution)
     suites, reasons = list[PairedSuite](), dict[str, list[str]]()
     missing = {
         name: "the candidate was not asked this suite"
         for name in baseline.suites
-        if name not in candidate.suites and _can_lose(baseline.rows(name, two_way=two_way))
+        if name not in candidate.suites and _can_lose(baseline.rows(name, two_way=baseline.is_two_way(name)))
     }
     for name in (name for name in candidate.suites if name in baseline.suites):
+        two_way = baseline.is_two_way(name) or candidate.is_two_way(name)
         sides = baseline.rows(name, two_way=two_way), candidate.rows(name, two_way=two_way)
         if sides[0].version != sides[1].version:
             versions = f"version {sides[0].version} and version {sides[1].version}"
@@ -305,6 +321,8 @@ def _pair(name: str, sides: tuple[SideRows, SideRows]) -> tuple[PairedSuite | No
         reason = "have no row of the same id, pair and gold on the other side, and are not compared"
         note = f"{pairs} {reason}"
     common = len(after)
+    lacking = np.bincount(np.delete(sides[0].label, before), minlength=len(GOLD_NAMES))
+    lacking[GOLD_NAMES.index("any")] = 0
     if not common:
         return None, "no row in common; were other seeds, options or corpora used?"
     # A row for which every answer is right shows no loss.
@@ -322,6 +340,7 @@ def _pair(name: str, sides: tuple[SideRows, SideRows]) -> tuple[PairedSuite | No
         sides,
         (before, after),
         common,
+        lacking,
     ), note
 
 

@@ -1,9 +1,10 @@
 """What a gate asks of a candidate: the default policy, and policies read from TOML files.
 
     [defaults]
-    margin = 2                  # points that a slice may lose; left out: max(2, 92 / √n)
+    margin = 2                  # points that a slice may lose; left out: 105 / √n, between 2 and 10
     confidence = 0.95
     undecided = "undecided"     # or "fail", "pass": what becomes of required slices that are not decided
+    allow_missing_rows = false  # true: compare the rows that both sides have, and ignore what the candidate lacks
 
     [[slices]]
     match = "hans:label=*"      # names of slices, with globs; the first rule that matches a slice counts
@@ -14,13 +15,18 @@
     match = "hans:label=non-entailment"
     at_least = 60               # per cent
 
+    [[edits]]
+    edit = "number"             # of the suites of edited claims
+    at_most = 15                # per cent of the wrong claims that the candidate may accept
+    tier = "required"           # or "advisory"
+
     [[cues]]
     cue = "overlap"
     at_most = 20                # points
     tier = "advisory"           # or "required"
 
-Slices that no rule matches are checked as by the default policy, but where there are rules none of them is required: a
-rule for ``*`` of tier ``advisory`` leaves them to themselves. ``[runs]`` says what pytest compares; the command
+Slices that no rule matches are checked as by the default policy, but can only fail if there are rules: a rule for ``*``
+of tier ``advisory`` leaves them to themselves. ``[runs]`` says what pytest compares; the command
 line names its runs itself.
 """
 
@@ -39,17 +45,18 @@ from acidtest.core.structured import TomlTable, check_shape, read_toml_table
 from acidtest.stats.noninferiority import CONFIDENCE
 from acidtest.studies.crossed_suites import all_cues
 
-LEAST_MARGIN = 0.02
-"""The smallest margin of the default policy, and the loss above which one of its subcases fails."""
+LEAST_MARGIN, MOST_MARGIN = 0.02, 0.10
+"""The bounds of the default margin; the smaller one is also the loss above which a label or a subcase fails."""
 
-LEAST_ROWS = 150
-"""Effective rows from which the default policy requires a slice."""
+LEAST_ROWS = 100
+"""Effective rows from which the default policy requires a suite; an equal model seldom passes with fewer."""
+
+_WIDTH = 1.05
+"""Times 1/√n: the margin at which an equal model that differs on 5 % of the effective rows passes all default suites in
+97 % of releases, and one that differs on 10 % in 60 %."""
 
 LEAST_GROUPS = 20
-"""Groups from which the default policy tests a subcase; smaller ones would only make the correction stricter."""
-
-_WIDTH = 0.92
-"""Times 1/√n: the margin at which an equal model passes nearly always if up to 3 % of rows are discordant."""
+"""Groups from which the default policy tests a label or a subcase; smaller ones only make the correction stricter."""
 
 Tier = Literal["required", "fail-only", "advisory"]
 T = TypeVar("T")
@@ -62,6 +69,8 @@ class PolicyDefaults:
     margin: float | None = None
     confidence: float = CONFIDENCE
     undecided: Literal["undecided", "fail", "pass"] = "undecided"
+    allow_missing_rows: bool = False
+    """Whether a slice may pass though the candidate lacks some of the baseline's rows."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,15 @@ class FloorRule:
 
     match: str
     at_least: float
+    tier: Tier = "required"
+
+
+@dataclass(frozen=True)
+class EditRule:
+    """The share of edited claims, no longer supported, that the candidate may still accept, in per cent."""
+
+    edit: str
+    at_most: float
     tier: Tier = "required"
 
 
@@ -111,12 +129,11 @@ class GatePolicy:
     defaults: PolicyDefaults = PolicyDefaults()
     slices: tuple[SliceRule, ...] = ()
     floors: tuple[FloorRule, ...] = ()
+    edits: tuple[EditRule, ...] = ()
     cues: tuple[CueRule, ...] = ()
     runs: PolicyRuns = PolicyRuns()
     source: str = ""
     """The file it was read from; empty for the default policy."""
-    every_label: bool = False
-    """Whether the default policy requires every suite × label, whatever its size."""
     only_matched: bool = False
     """Whether slices that no rule matches are left unchecked."""
 
@@ -127,15 +144,15 @@ class GatePolicy:
         if self.slices:
             return "slices named on the command line"
         given = self.defaults.margin
-        size = "" if self.every_label else f" of {LEAST_ROWS} effective rows or more"
-        margin = "max(2, 92/√n) points" if given is None else f"{given:g} points"
-        return f"default: every suite × label{size} may lose at most {margin}; subcases and categories can only fail"
+        size = f" of {LEAST_ROWS} effective rows or more" if given is None else ""
+        margin = "105/√n points, between 2 and 10" if given is None else f"{given:g} points"
+        return f"default: every suite{size} may lose at most {margin}; labels, subcases and categories can only fail"
 
     def with_margin(self, points: float) -> GatePolicy:
-        """The policy with another margin; the default policy then requires every suite × label, whatever its size."""
+        """The policy with another margin; the default policy then requires every suite, whatever its size."""
         if not 0 <= points <= 100:
             raise AcidtestError(f"--margin is a number of points from 0 to 100, not {points:g}")
-        return replace(self, defaults=replace(self.defaults, margin=points), every_label=True)
+        return replace(self, defaults=replace(self.defaults, margin=points))
 
     def with_slices(self, names: tuple[str, ...]) -> GatePolicy:
         """The policy with these slices, all required, instead of others; floors and cue limits stay."""
@@ -143,8 +160,9 @@ class GatePolicy:
 
 
 def default_margin(effective: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """The margin of the default policy for a number of effective rows: max(2, 92/√n) points, as a share."""
-    return np.maximum(LEAST_MARGIN, _WIDTH / np.sqrt(np.maximum(np.asarray(effective, dtype=np.float64), 1e-9)))
+    """The margin of the default policy for a number of effective rows: 105/√n points from 2 to 10, as a share."""
+    wide = _WIDTH / np.sqrt(np.maximum(np.asarray(effective, dtype=np.float64), 1e-9))
+    return np.clip(wide, LEAST_MARGIN, MOST_MARGIN)
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -155,11 +173,12 @@ def matches(pattern: str, name: str) -> bool:
 def read_policy(path: str | Path) -> GatePolicy:
     """The policy in a TOML file; what is wrong in it is named with its line."""
     file = read_toml_table(path)
-    file.refuse_unknown(("defaults", "slices", "floors", "cues", "runs"))
+    file.refuse_unknown(("defaults", "slices", "floors", "edits", "cues", "runs"))
     return GatePolicy(
         defaults=_read_rule(file.table("defaults"), PolicyDefaults),
         slices=tuple(_read_rule(table, SliceRule) for table in file.tables("slices")),
         floors=tuple(_read_rule(table, FloorRule) for table in file.tables("floors")),
+        edits=tuple(_read_rule(table, EditRule) for table in file.tables("edits")),
         cues=tuple(_read_rule(table, CueRule) for table in file.tables("cues")),
         runs=_read_rule(file.table("runs"), PolicyRuns),
         source=str(path),
@@ -178,7 +197,12 @@ def _read_rule(table: TomlTable, shape: type[T]) -> T:
         value = getattr(rule, key, None)
         if value is not None and not (least <= value <= most and (key != "confidence" or least < value < most)):
             raise table.error(key, f"{value:g} is not between {least} and {most}")
-    for key, largest, unit in (("at_least", 1.0, "per cent"), ("margin", 0.1, "points"), ("at_most", 0.5, "points")):
+    at_most_unit = "per cent" if shape is EditRule else "points"
+    for key, largest, unit in (
+        ("at_least", 1.0, "per cent"),
+        ("margin", 0.1, "points"),
+        ("at_most", 0.5, at_most_unit),
+    ):
         value = getattr(rule, key, None)
         if value is not None and 0 < value <= largest:
             raise table.error(key, f"{value:g} is in {unit}: did you mean {100 * value:g}?")

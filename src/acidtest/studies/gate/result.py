@@ -20,10 +20,11 @@ class GateState(StrEnum):
 
 
 class CheckKind(StrEnum):
-    """What a check compares: accuracy on a slice with the baseline's or with a floor, or a cue effect with a limit."""
+    """What a check compares: accuracy with the baseline or a floor, accepted edits or a cue effect with a limit."""
 
     LOSS = "loss"
     FLOOR = "floor"
+    EDIT = "edit"
     CUE = "cue"
 
 
@@ -40,18 +41,18 @@ class GateCheck:
     """One check of a gate: a slice, what was measured there and what follows."""
 
     name: str
-    """``hans``, ``hans:label=non-entailment``, or ``cues:overlap`` for the effect of a cue."""
+    """``hans``, ``hans:label=non-entailment``, ``edits:number`` or ``cues:overlap`` for a limit on an edit or a cue."""
     kind: CheckKind
     tier: GateTier
     state: GateState
     margin: float
-    """What may be lost, the least accuracy of a floor, or the greatest effect of a cue; all as shares from 0 to 1."""
+    """What may be lost, the least accuracy of a floor, or the limit on an edit or a cue; all as shares from 0 to 1."""
     baseline: Estimate | None
-    """Accuracy of the baseline, from 0 to 1; None for floors and cues."""
+    """Accuracy of the baseline, from 0 to 1; None unless the check is about a loss."""
     candidate: Estimate
-    """Accuracy of the candidate, or the effect of the cue on it."""
+    """Accuracy of the candidate, the share of edited claims it accepts, or the effect of the cue on it."""
     loss: Estimate | None
-    """Baseline minus candidate on the same rows; None for floors and cues."""
+    """Baseline minus candidate on the same rows; None unless the check is about a loss."""
     p: float | None
     """Of the test that the loss exceeds the margin."""
     p_adjusted: float | None
@@ -64,6 +65,8 @@ class GateCheck:
     """Rows that would decide the check if nothing was lost; None if it is decided or no number would do."""
     reason: str
     """One sentence: what was shown, or what was missing."""
+    missing_rows: int = 0
+    """Rows that the baseline has and the candidate lacks; the check then passes only if the policy allows it."""
 
     @property
     def is_missing(self) -> bool:
@@ -93,6 +96,10 @@ class GateComparison:
     newly_right: tuple[Pair, ...]
     notes: tuple[str, ...]
     """Suites and rows that were not compared, and why."""
+    disagreement: float | None = None
+    """Share of the rows of required slices that exactly one of the two models gets right; None without such slices."""
+    equal_passes: float | None = None
+    """The chance that a model that disagrees as much and loses nothing passes all required slices."""
 
 
 @dataclass(frozen=True)

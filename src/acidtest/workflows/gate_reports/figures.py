@@ -18,7 +18,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class Outcome(StrEnum):
-    """How a check turned out for whoever must act: two of the four stop a release."""
+    """How a check turned out for whoever must act: two of the five stop a release."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -26,15 +26,16 @@ class Outcome(StrEnum):
     """Required and neither shown to hold nor to be missed: not green."""
     TOLERATED = "tolerated"
     """Missed or undecided, but the policy lets it be."""
+    SKIPPED = "skipped"
+    """Fail-only and undecided: neither is a loss shown, nor that there is none."""
 
 
 def outcome(check: GateCheck, comparison: GateComparison) -> Outcome:
-    """How a check turned out, given what its tier may decide and what the comparison made of it.
-
-    A fail-only check that is undecided has passed: it asks whether a loss is shown, and none is.
-    """
-    if check.state is GateState.PASS or (check.tier is GateTier.FAIL_ONLY and check.state is GateState.UNDECIDED):
+    """How a check turned out, given what its tier may decide and what the comparison made of it."""
+    if check.state is GateState.PASS:
         return Outcome.PASSED
+    if check.tier is GateTier.FAIL_ONLY and check.state is GateState.UNDECIDED:
+        return Outcome.SKIPPED
     if check.tier is GateTier.ADVISORY or comparison.state is GateState.PASS:
         return Outcome.TOLERATED
     return Outcome.FAILED if check.state is GateState.FAIL else Outcome.UNDECIDED
@@ -86,6 +87,7 @@ def figures(check: GateCheck) -> dict[str, str | int | float]:
         "newly_wrong": check.newly_wrong,
         "newly_right": check.newly_right,
         "pairs_needed": check.pairs_needed,
+        "missing_rows": check.missing_rows or None,
     }
     return {name: _rounded(value) for name, value in values.items() if value is not None and _is_finite(value)}
 
@@ -126,6 +128,8 @@ def describe_outcome(check: GateCheck) -> str:
         return check.reason
     rows = f"of {describe_count(check.rows, 'row')}"
     share = number_text(check.candidate.value, "percent")
+    if check.kind is CheckKind.EDIT:
+        return check.reason
     if check.baseline is None:
         return f"{check.reason}; {share} % {rows}"
     before = number_text(check.baseline.value, "percent")
@@ -134,10 +138,12 @@ def describe_outcome(check: GateCheck) -> str:
 
 
 def margin_text(check: GateCheck) -> str:
-    """The bound of a check: ``may lose 2.4``, ``at least 60.0 %``, ``at most 20.0``."""
+    """The bound of a check: ``may lose 2.4``, ``at least 60.0 %``, ``at most 15.0 %``, ``at most 20.0``."""
     bound = number_text(check.margin, "percent")
     if check.kind is CheckKind.FLOOR:
         return f"at least {bound} %"
+    if check.kind is CheckKind.EDIT:
+        return f"at most {bound} %"
     return f"at most {bound}" if check.kind is CheckKind.CUE else f"may lose {bound}"
 
 

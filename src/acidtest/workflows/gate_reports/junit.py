@@ -1,8 +1,9 @@
 """A gate's decision as JUnit XML: a suite per baseline, a case per check, figures as properties of every case.
 
 A check that is missed is a ``failure``. A required one that is undecided is an ``error``: readers of JUnit files show
-errors in red and count them apart from failures. What the policy tolerates is ``skipped``. A suite begins with the case
-``verdict``, so that a gate without any check is not green either.
+errors in red and count them apart from failures. What the policy tolerates is ``skipped``, and so is a fail-only check
+that is undecided. A suite begins with the case ``verdict``. It is red only if no check is, so that failures are counted
+as on the screen, and a gate without any check is not green either.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ VERDICT = "verdict"
 MARK = f'<testsuites name="{NAME}"'.encode()
 """Text near the beginning of every file that ``junit_xml`` wrote."""
 
-_ELEMENTS = {Outcome.FAILED: "failure", Outcome.UNDECIDED: "error", Outcome.TOLERATED: "skipped"}
+_ELEMENTS = {
+    Outcome.FAILED: "failure",
+    Outcome.UNDECIDED: "error",
+    Outcome.TOLERATED: "skipped",
+    Outcome.SKIPPED: "skipped",
+}
+_RED = (Outcome.FAILED, Outcome.UNDECIDED)
 
 
 def junit_xml(result: GateResult) -> str:
@@ -50,8 +57,10 @@ def _add_suite(root: Element, result: GateResult, comparison: GateComparison) ->
         "policy": result.policy,
     }
     _add_properties(suite, facts)
-    verdict = " ".join((result.headline, *comparison.notes))
-    shown = [_add_case(suite, VERDICT, {"state": comparison.state.value}, state_outcome(comparison.state), verdict)]
+    verdict, decided = " ".join((result.headline, *comparison.notes)), state_outcome(comparison.state)
+    if decided in _RED and any(outcome(check, comparison) in _RED for check in comparison.checks):
+        decided = Outcome.SKIPPED
+    shown = [_add_case(suite, VERDICT, {"state": comparison.state.value}, decided, verdict)]
     for check in comparison.checks:
         shown.append(_add_case(suite, check_title(check), figures(check), outcome(check, comparison), check.reason))
     return _count(shown, suite)
@@ -65,7 +74,7 @@ def _add_case(suite: Element, name: str, facts: Mapping[str, object], shown: Out
     message = printable(reason)
     if shown in _ELEMENTS:
         detail = SubElement(case, _ELEMENTS[shown], {"message": message})
-        if shown is not Outcome.TOLERATED:
+        if shown in _RED:
             detail.set("type", shown.value)
             detail.text = message
     else:

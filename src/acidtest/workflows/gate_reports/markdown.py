@@ -23,7 +23,13 @@ _AMOUNTS = ((150, 5), (30, 5), (30, 0), (0, 0))
 """Folded checks to show, and pairs newly wrong and newly right; less where a comment would be too long."""
 
 _LONGEST_TEXT = 280
-_SIGNS = {Outcome.PASSED: "✅", Outcome.FAILED: "❌", Outcome.UNDECIDED: "❔", Outcome.TOLERATED: "⚠️"}
+_SIGNS = {
+    Outcome.PASSED: "✅",
+    Outcome.FAILED: "❌",
+    Outcome.UNDECIDED: "❔",
+    Outcome.TOLERATED: "⚠️",
+    Outcome.SKIPPED: "➖",
+}
 _VERDICTS = {GateState.PASS: "✅ pass", GateState.FAIL: "❌ fail", GateState.UNDECIDED: "❔ undecided"}
 _MARKUP = re.compile(r"[#$&*<>@\[\\\]^_`{|}~]|:(?=/)|(?<=www)\.|^\W", re.IGNORECASE)
 """What could be markup, a mention, a link or the beginning of a list."""
@@ -93,7 +99,7 @@ def _table_lines(shown: Sequence[tuple[GateCheck, Outcome]]) -> Iterator[str]:
         p = check.p if check.p_adjusted is None else check.p_adjusted
         cells = (
             literal(check_title(check)),
-            f"{_sign(check, kind)} {check.tier.value}",
+            f"{_SIGNS[kind]} {check.tier.value}",
             escape_markdown(change_text(check)),
             margin_text(check),
             f"{check.rows:,}",
@@ -101,11 +107,6 @@ def _table_lines(shown: Sequence[tuple[GateCheck, Outcome]]) -> Iterator[str]:
             MISSING if p is None else p_value(p).replace("<", "&lt;"),
         )
         yield _row(cells)
-
-
-def _sign(check: GateCheck, kind: Outcome) -> str:
-    # A fail-only check that passes because no loss is shown is not one that is shown to lose nothing.
-    return "➖" if kind is Outcome.PASSED and check.state is GateState.UNDECIDED else _SIGNS[kind]
 
 
 def _rest_line(count: int) -> list[str]:

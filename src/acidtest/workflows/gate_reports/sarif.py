@@ -31,11 +31,17 @@ MARK = b'"name": "acidtest gate"'
 _RULES = {
     "slice-lost": "The candidate loses more than the margin on this slice, compared with the baseline row by row.",
     "floor-missed": "The accuracy of the candidate on this slice is below the floor of the policy.",
+    "edit-accepted": "The candidate accepts more claims that an edit made wrong than the policy allows.",
     "cue-too-strong": "A cue moves the candidate's answers by more than the policy allows.",
     "slice-undecided": "Too few rows were compared, or none, to show that the candidate keeps within this bound.",
     "gate-not-passed": "The gate did not pass.",
 }
-_MISSED = {CheckKind.LOSS: "slice-lost", CheckKind.FLOOR: "floor-missed", CheckKind.CUE: "cue-too-strong"}
+_MISSED = {
+    CheckKind.LOSS: "slice-lost",
+    CheckKind.FLOOR: "floor-missed",
+    CheckKind.EDIT: "edit-accepted",
+    CheckKind.CUE: "cue-too-strong",
+}
 _LEVELS = {Outcome.FAILED: "error", Outcome.UNDECIDED: "warning", Outcome.TOLERATED: "note"}
 
 
@@ -67,7 +73,7 @@ def _findings(result: GateResult, comparison: GateComparison) -> list[dict[str, 
     findings = []
     for check in comparison.checks:
         shown = outcome(check, comparison)
-        if shown is not Outcome.PASSED:
+        if shown in _LEVELS:
             rule = "slice-undecided" if check.state is GateState.UNDECIDED else _MISSED[check.kind]
             text = f"{check_title(check)}: {describe_outcome(check)}"
             facts = {"check": check_title(check), "baseline": comparison.baseline.name, **figures(check)}
