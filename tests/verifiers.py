@@ -49,6 +49,19 @@ class AskedClaim:
         return self.label == "entailment"
 
     @property
+    def evidence(self) -> str:
+        """The four words that decide the claim."""
+        return f"fact {self.base_id or self.id} stands here."
+
+    @property
+    def premise(self) -> str:
+        """The document with the evidence at its place, after unrelated words if it is longer than 150."""
+        padding, own = max(self.words - 150, 0), min(self.words, 150)
+        place = min(self.place - padding, own - 5)
+        document = [f"d{self.document}", *["word"] * (own - 5)]
+        return " ".join([*["filler"] * padding, *document[:place], self.evidence, *document[place:]])
+
+    @property
     def draw(self) -> float:
         """A number from 0 to 1 that depends on the claim alone."""
         return key(self.id) / 2**64
@@ -153,7 +166,8 @@ def planted_run(
         {
             "suite": [claim.suite for claim in asked],
             "id": [claim.id for claim in asked],
-            "premise": [" ".join([f"d{claim.document}", *["word"] * (claim.words - 1)]) for claim in asked],
+            "premise": [claim.premise for claim in asked],
+            "evidence": [None if claim.edit else claim.evidence for claim in asked],
             "hypothesis": [claim.id for claim in asked],
             "label": [claim.label for claim in asked],
             "group": [f"d{claim.document}" for claim in asked],
@@ -170,7 +184,13 @@ def planted_run(
             "p_contradiction": (1 - scores - rest).astype(np.float32),
             "truncated": [claim.words > reads for claim in asked],
         },
-        schema_overrides={"edit": pl.String, "change": pl.String, "base_id": pl.String, "response": pl.String},
+        schema_overrides={
+            "evidence": pl.String,
+            "edit": pl.String,
+            "change": pl.String,
+            "base_id": pl.String,
+            "response": pl.String,
+        },
     )
     return Run(Header(ModelFacts("m", "m", resolution=resolution), _cards(frame), settings or {}), frame)
 

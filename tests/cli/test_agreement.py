@@ -111,6 +111,20 @@ def test_answers_become_labels_and_an_nli_file(capsys: pytest.CaptureFixture[str
     assert kappas[0] == kappas[1]
 
 
+def test_the_placeholder_gold_of_questions_is_no_gold(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["entailment,entailment,neutral", "neutral,neutral,neutral", "contradiction,neutral,contradiction"]
+    lines = [f"A {n}.,B {n}.,any,{row}" for n, row in enumerate(rows)]
+    Path("asked.csv").write_text("\n".join(["premise,hypothesis,label,label1,label2,label3", *lines]), encoding="utf-8")
+    found = json.loads(said(capsys, "asked.csv", "--json")[0])
+    # The majority of a row's labels is its gold: (2/3 + 1 + 2/3) / 3.
+    assert (found["gold_from"], round(found["human_performance"]["value"], 3)) == ("majority", 0.778)
+    answers = [f"p{n},A {n}.,B {n}.,any,{person},yes,entailment" for n in range(3) for person in "abc"]
+    columns = "item,premise,hypothesis,gold_label,annotator,coherent,inference"
+    Path("answered.csv").write_text("\n".join([columns, *answers]), encoding="utf-8")
+    found = json.loads(said(capsys, "answered.csv", "--questionnaire", "swaps", "--json")[0])
+    assert found["inference_accuracy"] is None
+
+
 def test_columns_are_named_where_they_are_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     Path("odd.csv").write_text("ann,ben,truth\nx,x,x\nx,y,x\n", encoding="utf-8")
     out, _ = said(capsys, "odd.csv", "--labels", "ann, ben", "--gold", "truth")

@@ -200,8 +200,11 @@ def test_several_orders_are_averaged_and_changes_counted(loopback: Any, sent: An
     model = make_model(server.url, prompt="letters", orders=3)
     # A is each label once (0.8), and so is B (0.2): a model that goes by position alone is left with thirds.
     assert model.predict(["p"], ["h"]) == pytest.approx(np.full((1, 3), 1 / 3), abs=1e-6)
-    assert len(server.requests) == 3
-    assert model.usage()["order_changes"] == 1
+    # The first order is sent twice.
+    assert len(server.requests) == 4
+    assert model.usage()["order_changes"] == model.usage()["reorder_changes"] == 1
+    assert (model.usage()["repeat_compared"], model.usage()["repeat_changes"]) == (1, 0)
+    assert "sent twice, the same prompt gets another answer for 0 of 1 pairs" in model.notes
     assert "with another order of the answers the answer changes for 1 of 1 pairs" in model.notes
     assert model.batch_size == 10
 
@@ -221,7 +224,7 @@ def test_paraphrases_are_averaged_and_changes_counted(loopback: Any, sent: Any, 
     model = make_model(loopback(script).url, paraphrases="questions,truth")
     # The truth prompt knows neither word.
     assert model.predict(["p"], ["h"]).tolist() == [[0.5, 0.5, 0.0]]
-    assert model.usage()["paraphrase_changes"] == 1
+    assert model.usage()["paraphrase_changes"] == model.usage()["reprompt_changes"] == 1
     assert model.usage()["unparsed"] == 1
     assert model.usage()["unanswered"] == 0
 

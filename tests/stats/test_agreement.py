@@ -77,6 +77,23 @@ def test_people_who_never_agree_are_below_chance() -> None:
     assert cohen_kappa(["a", "b"] * 20, ["b", "a"] * 20).value == pytest.approx(-1)
 
 
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(10), 4)])
+@pytest.mark.parametrize("constant", [0, 1])
+def test_a_person_who_always_says_the_same_has_no_interval(constant: int, groups: np.ndarray | None) -> None:
+    people = [["a", "b"] * 20, ["a", "b"] * 20]
+    people[constant] = ["a"] * 40
+    found = cohen_kappa(*people, groups=groups)
+    assert (found.value, math.isnan(found.low), math.isnan(found.high)) == (0.0, True, True)
+    assert found.note.startswith(f"the {('first', 'second')[constant]} gave every row the same category: kappa is 0")
+
+
+def test_rows_that_are_all_alike_have_no_interval() -> None:
+    never = cohen_kappa(["a", "b"] * 20, ["b", "a"] * 20)
+    assert math.isnan(never.low)
+    each = cohen_kappa(["a"] * 5, ["b"] * 5)
+    assert (each.value, each.note) == (0.0, "each gave every row one category, and not the same: no interval")
+
+
 @pytest.mark.parametrize("copying", [0.0, 0.5, 0.8])
 def test_the_interval_covers_the_true_value(copying: float) -> None:
     # The second person copies the first with this probability and otherwise draws anew from the same shares, which

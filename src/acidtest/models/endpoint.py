@@ -28,6 +28,9 @@ REVISION = 2
 TOP_TOKENS = (20, 5)
 """How many log-probabilities are requested for each token, and how many if the server refuses that number."""
 
+MAX_REPEATS = 100
+"""Pairs whose first prompt is sent twice if there are several: replies may differ for no reason at all."""
+
 REQUESTS_PER_SLOT = 4
 """Requests in a batch per concurrent request; an unfinished batch is lost if the program is killed."""
 
@@ -62,7 +65,8 @@ def endpoint(
     """A language model given as ``NAME@ADDRESS``; no request is sent before the first prediction.
 
     ``prompt`` and each of the comma-separated ``paraphrases`` is a name or a file that ends in .toml; every pair is
-    sent with each prompt, in ``orders`` different orders of its answers. ``rate`` is requests per minute, ``timeout``
+    sent with each prompt, in ``orders`` different orders of its answers. With several of either, 100 pairs are sent
+    the first prompt twice, to see how much replies vary anyway. ``rate`` is requests per minute, ``timeout``
     seconds per request, ``price_in`` and ``price_out`` are per million tokens; if ``temperature`` is below 0, the
     server chooses it. ``key_env`` names the environment variable that holds the key.
     """
@@ -159,6 +163,7 @@ class EndpointModel:
         self._top_tokens = 0 if options.answers == "text" else TOP_TOKENS[0]
         self._token_limit_name = "max_tokens"
         self._mode_known = False
+        self._repeated = 0
         self.name = f"endpoint:{options.model}@{options.address}"
         self.fingerprint: str | None = options.fingerprint
         asks_questions = any(prompt.asks_questions for prompt in options.prompts)
@@ -207,20 +212,26 @@ class EndpointModel:
         return self._usage.to_json()
 
     async def _ask_pairs(self, pairs: Sequence[Texts]) -> list[list[ReplyMeaning]]:
-        """For each pair, the meaning of the reply to each arranged prompt."""
+        """For each pair, the meaning of the reply to each arranged prompt, and to the first again for some pairs."""
         meanings = list[list[ReplyMeaning]]()
+        repeats = max(0, MAX_REPEATS - self._repeated) if len(self._arranged) > 1 else 0
+        self._repeated += min(repeats, len(pairs))
+        prompts = [[*self._arranged, *self._arranged[: number < repeats]] for number in range(len(pairs))]
         # Send one request at a time until a reply shows whether the server gives log-probabilities.
         while not self._mode_known and len(meanings) < len(pairs):
-            meanings.append([await self._ask(prompt, *pairs[len(meanings)]) for prompt in self._arranged])
-        rest = pairs[len(meanings) :]
-        tasks = [asyncio.create_task(self._ask(prompt, *pair)) for pair in rest for prompt in self._arranged]
+            number = len(meanings)
+            meanings.append([await self._ask(prompt, *pairs[number]) for prompt in prompts[number]])
+        rest = range(len(meanings), len(pairs))
+        tasks = [
+            asyncio.create_task(self._ask(prompt, *pairs[number])) for number in rest for prompt in prompts[number]
+        ]
         try:
             results = iter(await asyncio.gather(*tasks))
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return [*meanings, *([next(results) for _ in self._arranged] for _ in rest)]
+        return [*meanings, *([next(results) for _ in prompts[number]] for number in rest)]
 
     async def _ask(self, prompt: ArrangedPrompt, *texts: str) -> ReplyMeaning:
         premise, hypothesis = texts[:2]
@@ -305,6 +316,14 @@ class EndpointModel:
     def _combine(self, meanings: Sequence[ReplyMeaning]) -> Probabilities:
         """The mean over all replies for one pair; also counts disagreement between orders and between prompts."""
         usage, orders = self._usage, self._options.orders
+        meanings, again = meanings[: len(self._arranged)], meanings[len(self._arranged) :]
+        first = meanings[0].label
+        for repeated in again:
+            usage.add_comparison("repeat", first, repeated.label)
+        if orders > 1:
+            usage.add_comparison("reorder", first, meanings[1].label)
+        if len(self._options.prompts) > 1:
+            usage.add_comparison("reprompt", first, meanings[orders].label)
         meanings_by_prompt = [meanings[start : start + orders] for start in range(0, len(meanings), orders)]
         rows_by_prompt = [
             [meaning.row for meaning in replies if not meaning.problem and not meaning.abstains]

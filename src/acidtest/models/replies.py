@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,9 @@ _NOT_TEXT = re.compile(r"[\W_]+")
 _PARTIAL_LETTER = re.compile(r"\ufffd|bytes:|<0x[0-9A-Fa-f]{2}>|token_id:")
 _NEGATION_LENGTH = 60
 
+
+Reading = int | None
+"""The number of the likeliest label of a reply; None if it could not be read."""
 
 MOST_LOG_PROBABILITY = 1e-6
 """How far a log-probability may be above 0 by rounding."""
@@ -88,6 +91,11 @@ class ReplyMeaning:
     def row(self) -> Probabilities:
         """Probabilities of entailment, neutral and contradiction; NaN if the model abstains or there is a problem."""
         return np.full(3, np.nan, dtype=np.float32) if self.problem else label_probabilities(self.shares)
+
+    @property
+    def label(self) -> Reading:
+        """The number of the likeliest label; None if the model abstains or there is a problem."""
+        return None if self.problem or self.abstains else int(self.row.argmax())
 
     @property
     def abstains(self) -> bool:
@@ -297,6 +305,15 @@ class Usage:
     readings: int = 0
     unassigned: float = 0.0
     faint: int = 0
+    repeat_compared: int = 0
+    repeat_changes: int = 0
+    """Predictions that differ when the same prompt is sent twice."""
+    reorder_compared: int = 0
+    reorder_changes: int = 0
+    """Predictions that differ between the first two orders of the options, one reply each."""
+    reprompt_compared: int = 0
+    reprompt_changes: int = 0
+    """Predictions that differ between the first two prompts, one reply each."""
     order_compared: int = 0
     order_changes: int = 0
     paraphrase_compared: int = 0
@@ -321,6 +338,12 @@ class Usage:
             self.unparsed += not refused
             self.problems[meaning.problem] = self.problems.get(meaning.problem, 0) + 1
 
+    def add_comparison(self, kind: Literal["repeat", "reorder", "reprompt"], one: Reading, other: Reading) -> None:
+        """Count a pair whose two replies could be read, and whether they mean different labels."""
+        if one is not None and other is not None:
+            setattr(self, f"{kind}_compared", getattr(self, f"{kind}_compared") + 1)
+            setattr(self, f"{kind}_changes", getattr(self, f"{kind}_changes") + (one != other))
+
     def to_json(self) -> dict[str, float]:
         """Counts by name; tokens only if the server counts them, cost only if prices are known as well."""
         names = ["requests", "retries", "seconds", "unanswered", "unparsed", "refused"]
@@ -333,6 +356,9 @@ class Usage:
             usage |= {"unassigned": self.unassigned / self.readings, "faint": self.faint}
         if self.abstained:
             usage["abstained"] = self.abstained
+        for kind in ("repeat", "reorder", "reprompt"):
+            if compared := getattr(self, f"{kind}_compared"):
+                usage |= {f"{kind}_compared": compared, f"{kind}_changes": getattr(self, f"{kind}_changes")}
         if self.order_compared:
             usage |= {"order_compared": self.order_compared, "order_changes": self.order_changes}
         if self.paraphrase_compared:
@@ -361,6 +387,11 @@ class Usage:
         ):
             if compared:
                 notes.append(f"with another {what} the answer changes for {changes:,} of {compared:,} pairs")
+        if self.repeat_compared:
+            notes.append(
+                f"sent twice, the same prompt gets another answer for {self.repeat_changes:,} of "
+                f"{self.repeat_compared:,} pairs"
+            )
         if self.uncounted and (self.price_in or self.price_out):
             notes.append("the cost is unknown: the server does not count its tokens")
         return notes

@@ -39,7 +39,8 @@ def cohen_kappa(first: Sequence[str] | Names, second: Sequence[str] | Names, *, 
 
     The interval is the large-sample one of Fleiss, Cohen and Everitt (1969); with ``groups``, a code for each thing,
     the jackknife's over these. NaN with a note if there are no things, or if both people gave all of them the same
-    category, so that chance alone agrees.
+    category, so that chance alone agrees. If one of them gave all the same category, kappa is 0 whatever the other
+    one did: no interval.
     """
     from scipy.special import ndtri
 
@@ -48,6 +49,12 @@ def cohen_kappa(first: Sequence[str] | Names, second: Sequence[str] | Names, *, 
         return Estimate(math.nan, note="nothing that both decided on")
     names, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
     one, other = np.eye(len(names))[codes[:n]], np.eye(len(names))[codes[n:]]
+    constant = [person for person, given in (("first", one), ("second", other)) if (given.sum(axis=0) == n).any()]
+    if len(names) > 1 and constant:
+        note = f"the {constant[0]} gave every row the same category: kappa is 0 whatever the other does, no interval"
+        if len(constant) > 1:
+            note = "each gave every row one category, and not the same: no interval"
+        return Estimate(0.0, n=n, groups=n if groups is None else len(np.unique(groups)), note=note)
     if groups is not None and len(names) > 1:
         columns = np.concatenate([np.ones((n, 1)), one * other, one, other], axis=1)
         return jackknifed(replicates(group_sums(columns, groups), _cohen, rows=n), undefined="")
@@ -63,7 +70,9 @@ def cohen_kappa(first: Sequence[str] | Names, second: Sequence[str] | Names, *, 
     others = shares - np.diag(np.diag(shares))
     beside = (1 - value) ** 2 * (others * (columns[:, None] + rows[None, :]) ** 2).sum()
     variance = (diagonal + beside - (value - expected * (1 - value)) ** 2) / (n * (1 - expected) ** 2)
-    reach = float(-ndtri(0.025)) * math.sqrt(max(float(variance), 0.0))
+    if variance < 1e-24:
+        return Estimate(value, n=n, groups=n, note="all rows are alike: no interval")
+    reach = float(-ndtri(0.025)) * math.sqrt(float(variance))
     method = "large-sample interval (Fleiss, Cohen and Everitt 1969)"
     return Estimate(value, max(value - reach, -1.0), min(value + reach, 1.0), n, n, method)
 

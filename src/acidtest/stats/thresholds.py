@@ -8,12 +8,13 @@ groups, in each of which the thresholds are chosen again: the choice is a part o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
+from acidtest.stats.discrimination import balanced_accuracy
 from acidtest.stats.intervals import clopper_pearson
 from acidtest.stats.resampling import Codes, Floats, generator
 
@@ -94,12 +95,20 @@ class CrossFit:
         return self.estimate(self.above(self.exceeded(scores), groups) / self.rows(groups), groups, empty="no rows")
 
     def balanced_accuracy(self, scores: Floats, positive: Flags, groups: Codes) -> Estimate:
-        """Mean of the share of positive rows above their threshold and the share of others not above it."""
+        """Mean of the share of positive rows above their threshold and the share of others not above it.
+
+        Each end of the interval is the farther of two: over resamples, in which thresholds are chosen again, and of the
+        thresholds as they are, since resamples of a side without errors never show one.
+        """
         hit, false = (
             self.above(self.exceeded(scores[flags]), groups[flags]) / self.rows(groups[flags])
             for flags in (positive, ~positive)
         )
-        return self.estimate(Resamples((hit.sums + 1 - false.sums) / 2), groups, empty="all rows are of one kind")
+        chosen = self.estimate(Resamples((hit.sums + 1 - false.sums) / 2), groups, empty="all rows are of one kind")
+        fixed = balanced_accuracy(scores > self.threshold_of(groups), positive, groups=groups)
+        if math.isnan(chosen.low) or math.isnan(fixed.low):
+            return chosen if math.isnan(chosen.low) else fixed
+        return replace(chosen, low=min(chosen.low, fixed.low), high=max(chosen.high, fixed.high))
 
     def estimate(self, values: Resamples, groups: Codes, *, empty: str) -> Estimate:
         """A value with its interval; ``groups`` are those of the rows that it is about."""

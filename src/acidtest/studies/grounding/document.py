@@ -22,6 +22,7 @@ from acidtest.studies.verification.tables import (
     grounding_notes,
     kinds_of_edits,
     kinds_table,
+    risk_table,
     truncation_table,
     untouched_table,
 )
@@ -96,6 +97,8 @@ def _model_parts(model: ModelGrounding, prefix: str) -> Iterator[Part]:
         yield directions(model, f"{prefix}directions")
     yield untouched_table(model, f"{prefix}untouched")
     yield auc_table(model, f"{prefix}auc")
+    if risk := risk_table(model, f"{prefix}risk"):
+        yield Section("Risk against coverage", (risk,), folded=True)
     yield from curve_parts(model, prefix)
     tables = (
         kinds_table(model, f"{prefix}passages"),

@@ -8,6 +8,7 @@ that is chosen on untouched claims only, since scores of verifiers are not calib
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -23,11 +24,13 @@ from acidtest.studies.verification.claims import CLAIMS, GROUNDING, ClaimReader,
 from acidtest.studies.verification.curves import claim_curves, edit_curve
 from acidtest.studies.verification.edits import NO_THRESHOLD, EditedClaims
 from acidtest.studies.verification.passages import answer_detection, kind_shares, knowledge_use
+from acidtest.studies.verification.reading import reading_limit
 from acidtest.studies.verification.result import (
     CHANGES,
     CurvePoint,
     EditEffect,
     ModelGrounding,
+    RiskPoint,
     ServicePrecision,
     UntouchedClaims,
     VerdictRule,
@@ -35,13 +38,17 @@ from acidtest.studies.verification.result import (
 
 __all__ = ["GROUNDING", "grounding_metrics", "measure_grounding", "parse_base_rate", "parse_threshold"]
 
-STILL_SUPPORTED, VERDICT_CHANGED, ORIGINAL_HIGHER = "still called supported", "verdict changed", "original higher"
-"""Metrics of suites of edits: of those that change gold the first and the last, of those that keep it the second."""
+ACCEPTED, VERDICT_CHANGED = "not rejected", "verdict changed"
+"""Metrics of suites of edits that change gold, and of those that keep it."""
+STILL_SUPPORTED, ORIGINAL_HIGHER = "still called supported", "original higher"
+"""More metrics of those that change it."""
 
 ONLY_EDITS = (
     "Only edited claims were asked, or no untouched claim has gold of both kinds. Edited claims are not what language "
     "models get wrong by themselves: ask claims with labels as well (grounding/claims, --from a file with labels)."
 )
+COVERAGES = (1.0, 0.9, 0.75, 0.5, 0.25)
+"""Shares of claims that risk is shown for; the first is that of all predictions."""
 STARTER = "grounding-starter"
 """What suites are made from without a file."""
 FEW_DOCUMENTS = "too few documents, or claims of one gold only"
@@ -72,7 +79,7 @@ def measure_grounding(
     """
     reader = ClaimReader(run, threshold)
     untouched = reader.untouched()
-    judged = untouched.select(untouched.answered & (untouched.supported | untouched.unsupported))
+    judged = untouched.select(untouched.answered & untouched.has_gold)
     documents = len(reader.document_digests)
     number = reader.untouched_documents
     fit = cross_fit(judged.score, judged.supported, groups=judged.documents, number=number, seed=seed)
@@ -88,16 +95,23 @@ def measure_grounding(
     unjudged = 0 if answered.unsupported.any() else changed
     note = "" if fit else FEW_DOCUMENTS
     deployed = str(run.header.collapse) if threshold is None else f"threshold={threshold:g}"
+    answered_claims = _untouched_claims(untouched.select(untouched.answered), fit)
+    is_complete = bool(untouched.answered.all())
     return ModelGrounding(
         suites=tuple(reader.suites),
         documents=documents,
         pairs=answered.size,
         called_supported=float(answered.called.mean()) if answered.size else math.nan,
+        unanswered=sum(int((~part.answered).sum()) for part in asked),
         to_support=int(answered.supported.sum()),
         to_reject=int(answered.unsupported.sum()) + unjudged,
         truncated=int(answered.truncated.sum()),
         rule=VerdictRule(deployed, fit.whole if fit else None, note),
-        untouched=_untouched_claims(untouched, judged, fit),
+        untouched=answered_claims if is_complete else _untouched_claims(untouched, fit),
+        where_answered=None if is_complete else answered_claims,
+        risks=tuple(_risks(untouched, reader)),
+        repeats=reader.repeats(),
+        reading=reading_limit(reader, answered_claims.false_support, seed),
         precision=_precision(judged, base_rate) if base_rate is not None else None,
         edits=tuple(edits),
         curves=(*curves, *claim_curves(reader)),
@@ -120,24 +134,25 @@ def _has_both(judged: ClaimRows) -> bool:
     return bool(judged.supported.any() and judged.unsupported.any())
 
 
-def _untouched_claims(untouched: ClaimRows, judged: ClaimRows, fit: CrossFit | None) -> UntouchedClaims:
-    supported, documents = judged.supported, judged.documents
-    others = judged.select(~supported)
-    right = judged.called == supported
+def _untouched_claims(untouched: ClaimRows, fit: CrossFit | None) -> UntouchedClaims:
+    claims, answered = untouched.as_counted(), untouched.select(untouched.answered)
+    supported, documents = claims.supported, claims.documents
+    others = claims.select(~supported)
     chosen = Estimate(math.nan, note=NO_THRESHOLD)
-    share = float(supported.mean()) if judged.size else math.nan
-    answered = untouched.select(untouched.answered)
+    share = float(supported.mean()) if claims.size else math.nan
+    is_covered = untouched.answered[untouched.has_gold]
     return UntouchedClaims(
-        claims=judged.size,
+        claims=claims.size,
         supported=int(supported.sum()),
         unanswered=int((~untouched.answered).sum()),
-        without_gold=int((~(untouched.supported | untouched.unsupported)).sum()),
-        accuracy=rate(right, groups=documents, empty="no claim has gold"),
+        without_gold=int((~untouched.has_gold).sum()),
+        coverage=rate(is_covered, groups=documents, empty="no claim has gold"),
+        accuracy=rate(claims.called == supported, groups=documents, empty="no claim has gold"),
         commonest=max(share, 1 - share),
-        balanced_accuracy=balanced_accuracy(judged.called, supported, groups=documents),
-        balanced_accuracy_chosen=fit.balanced_accuracy(judged.score, supported, documents) if fit else chosen,
-        auc=auc(judged.score, supported, groups=documents),
-        recall=rate(judged.called[supported], groups=documents[supported], empty="no supported claim"),
+        balanced_accuracy=balanced_accuracy(claims.called, supported, groups=documents),
+        balanced_accuracy_chosen=fit.balanced_accuracy(claims.score, supported, documents) if fit else chosen,
+        auc=auc(claims.score, supported, groups=documents),
+        recall=rate(claims.called[supported], groups=documents[supported], empty="no supported claim"),
         false_support=rate(others.called, groups=others.documents, empty="no unsupported claim"),
         false_support_chosen=fit.share_above(others.score, others.documents) if fit else chosen,
         called_supported=float(answered.called.mean()) if answered.size else math.nan,
@@ -145,6 +160,33 @@ def _untouched_claims(untouched: ClaimRows, judged: ClaimRows, fit: CrossFit | N
         documents=len(np.unique(answered.documents)),
         tied=int(answered.tied.sum()),
     )
+
+
+def _risks(untouched: ClaimRows, reader: ClaimReader) -> Iterator[RiskPoint]:
+    """Risk against coverage: the share of wrong predictions among the most confident ones, ties kept together."""
+    claims = untouched.select(untouched.has_gold)
+    answered = claims.select(claims.answered)
+    cut = reader.threshold if reader.threshold is not None else reader.run.header.collapse.at
+    if cut is None:
+        confidence = np.where(answered.called, answered.score, 1 - answered.score)
+    else:
+        room = np.where(answered.called, 1 - cut, max(cut, 1e-9))
+        confidence = 0.5 + np.abs(answered.score - cut) / room / 2
+    ordered, shown = np.sort(confidence)[::-1], 0
+    for share in COVERAGES:
+        wanted = min(math.ceil(share * claims.size), answered.size)
+        if not wanted:
+            continue
+        kept = confidence >= ordered[wanted - 1]
+        if kept.sum() == shown:
+            continue
+        shown = int(kept.sum())
+        wrong = ~answered.right[kept]
+        yield RiskPoint(
+            coverage=shown / claims.size,
+            confidence=float(ordered[wanted - 1]),
+            risk=rate(wrong, groups=answered.documents[kept]),
+        )
 
 
 def _precision(judged: ClaimRows, base_rate: float) -> ServicePrecision:
@@ -159,14 +201,16 @@ def grounding_metrics(model: ModelGrounding) -> dict[str, dict[str, Estimate]]:
     """What was measured of each suite, by the names that results.json gives to it."""
     metrics: dict[str, dict[str, Estimate]] = {}
     for edit in model.whole_edits:
-        name = STILL_SUPPORTED if edit.gold == CHANGES else VERDICT_CHANGED
+        name = ACCEPTED if edit.gold == CHANGES else VERDICT_CHANGED
         measured = {name: edit.wrong, f"{name}, chosen threshold": edit.wrong_chosen}
-        measured |= {ORIGINAL_HIGHER: edit.higher} if edit.gold == CHANGES else {}
+        if edit.gold == CHANGES:
+            measured |= {STILL_SUPPORTED: edit.still_supported, ORIGINAL_HIGHER: edit.higher}
         metrics.setdefault(edit.suite, {}).update(measured)
     claims = model.untouched
     for suite in model.suites:
         if suite in CLAIMS.names:
             metrics[suite] = {
+                "coverage": claims.coverage,
                 "balanced accuracy": claims.balanced_accuracy,
                 "balanced accuracy, chosen threshold": claims.balanced_accuracy_chosen,
                 "AUC": claims.auc,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.draws import U64
+from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import Run, SuitePattern
 from acidtest.core.suite import CONTROL, EDIT
+from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, Floats
 from acidtest.studies.rows import Flags, ScoredRows, score_rows
 
@@ -63,6 +66,26 @@ class ClaimRows:
     def unsupported(self) -> Flags:
         """Claims whose gold is not supported; claims without gold are neither."""
         return np.asarray((self.gold & GOLD_MASKS["entailment"]) == 0)
+
+    @property
+    def has_gold(self) -> Flags:
+        """Claims whose gold is supported or not supported."""
+        return np.asarray(self.supported | self.unsupported)
+
+    @property
+    def right(self) -> Flags:
+        """Claims with gold that are judged rightly; without a prediction none is."""
+        return np.asarray(self.answered & self.has_gold & (self.called == self.supported))
+
+    def as_counted(self) -> ClaimRows:
+        """The claims with gold; where a prediction is missing, the surest wrong one, since it counts as wrong."""
+        rows = self.select(self.has_gold)
+        surely_wrong = np.where(rows.supported, -np.inf, np.inf)
+        return replace(
+            rows,
+            score=np.where(rows.answered, rows.score, surely_wrong),
+            called=np.where(rows.answered, rows.called, ~rows.supported),
+        )
 
     def select(self, chosen: Flags | Codes) -> ClaimRows:
         """The chosen claims."""
@@ -144,17 +167,19 @@ class ClaimReader:
         keys = {name: (cards[name].fingerprint or name, cards[name].rows) for name in self.controls}
         return list({key: name for name, key in reversed(keys.items())}.values())
 
-    def read(self, rows: ScoredRows) -> ClaimRows:
-        """The claims of scored rows, in their order."""
+    def verdicts(self, rows: ScoredRows) -> tuple[Floats, Flags]:
+        """The score of each row, NaN without a prediction, and whether its claim is called supported."""
         score = rows.column(pl.col("p_entailment")).to_numpy().astype(np.float64)
-        missing = np.isnan(score)
         if self.threshold is not None:
             # In single precision, as runs are scored: 0.8 does not exceed a threshold of 0.8.
-            called = np.nan_to_num(score, nan=-1.0).astype(np.float32) > np.float32(self.threshold)
-        elif self.run.header.collapse.mode == "sum":
-            called = np.nan_to_num(score, nan=-1.0) > _HALF
-        else:
-            called = (rows.answer == 0) & ~missing
+            return score, np.nan_to_num(score, nan=-1.0).astype(np.float32) > np.float32(self.threshold)
+        if self.run.header.collapse.mode == "sum":
+            return score, np.nan_to_num(score, nan=-1.0) > _HALF
+        return score, (rows.answer == 0) & ~np.isnan(score)
+
+    def read(self, rows: ScoredRows) -> ClaimRows:
+        """The claims of scored rows, in their order."""
+        score, called = self.verdicts(rows)
         truncated = np.zeros(rows.height, dtype=np.bool_)
         if "truncated" in rows.rows.collect_schema():
             truncated = rows.column(pl.col("truncated").fill_null(False)).to_numpy()
@@ -177,6 +202,27 @@ class ClaimReader:
         questions = np.concatenate([rows.digests("premise", "hypothesis", "label") for rows in parts])
         once = np.sort(np.unique(questions, return_index=True)[1])
         return ClaimRows.join([self.read(rows) for rows in parts]).select(once)
+
+    def repeats(self) -> Estimate:
+        """How often verdicts on one text differ when it was evaluated several times; NaN with a note if none does.
+
+        ``acidtest run`` evaluates a text once and keeps the prediction, so that agreement everywhere shows nothing.
+        """
+        texts = dict.fromkeys([*CLAIMS.names_in(self.run), *self.controls])
+        parts = [score_rows(self.run, name) for name in texts]
+        if len(parts) < 2:
+            return Estimate(math.nan, note="no text was evaluated twice")
+        claims = ClaimRows.join([self.read(rows) for rows in parts])
+        digests = np.concatenate([rows.digests("premise", "hypothesis") for rows in parts])
+        order = np.argsort(digests, kind="stable")
+        order = order[claims.answered[order]]
+        firsts = np.flatnonzero(np.diff(digests[order], prepend=~digests[order[:1]]) != 0)
+        firsts = firsts[np.diff(firsts, append=len(order)) > 1]
+        one, two = order[firsts], order[firsts + 1]
+        differs = claims.called[one] != claims.called[two]
+        if not differs.any():
+            return Estimate(math.nan, note="no text got two different verdicts")
+        return rate(differs, groups=claims.documents[one])
 
     def _group_digests(self, rows: ScoredRows) -> U64:
         return rows.digests("group") if "group" in rows.rows.collect_schema() else rows.digests("id")

@@ -14,7 +14,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.suite import EDIT
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Floats
-from acidtest.studies.rows import Flags, score_rows
+from acidtest.studies.rows import score_rows
 from acidtest.studies.verification.claims import CLAIMS, KIND, ClaimReader, ClaimRows
 from acidtest.studies.verification.edits import EditedClaims
 from acidtest.studies.verification.result import CurvePoint
@@ -28,6 +28,7 @@ UNTOUCHED = "untouched"
 _PARTS = 4
 _WORDS = pl.col("premise").str.count_matches(r"\S+")
 _NOT_PAIRED = "these claims are untouched"
+_NO_CLAIMS = "no such claims with gold"
 
 
 def edit_curve(edited: EditedClaims) -> Iterator[CurvePoint]:
@@ -76,26 +77,22 @@ def _length_points(claims: ClaimRows, words: Floats) -> Iterator[CurvePoint]:
 
 
 def _point(curve: str, name: str, claims: ClaimRows, words: Floats, before: ClaimRows | None) -> CurvePoint:
-    answered = claims.answered if before is None else claims.answered & before.answered
-    supported, unsupported = (_share(claims, flags & answered) for flags in (claims.supported, claims.unsupported))
+    counted = claims.as_counted()
+    supported, others = counted.select(counted.supported), counted.select(counted.unsupported)
     changed = Estimate(math.nan, note=_NOT_PAIRED)
     if before is not None:
-        differs = claims.called != before.called
-        changed = rate(differs[answered], groups=claims.documents[answered], empty="no pair was answered")
+        asked, differs = before.answered, (claims.called != before.called) | ~claims.answered
+        changed = rate(differs[asked], groups=claims.documents[asked], empty="no pair was answered")
     return CurvePoint(
         curve=curve,
         name=name,
-        words=float(words[answered].mean()) if answered.any() else math.nan,
-        claims=int(answered.sum()),
-        recall=supported,
-        false_support=unsupported,
+        words=float(words.mean()) if words.size else math.nan,
+        claims=claims.size,
+        recall=rate(supported.called, groups=supported.documents, empty=_NO_CLAIMS),
+        false_support=rate(others.called, groups=others.documents, empty=_NO_CLAIMS),
         changed=changed,
-        truncated=int(claims.truncated[answered].sum()),
+        truncated=int(claims.truncated.sum()),
     )
-
-
-def _share(claims: ClaimRows, chosen: Flags) -> Estimate:
-    return rate(claims.called[chosen], groups=claims.documents[chosen], empty="no such claims with gold")
 
 
 def _order(name: str) -> tuple[float, int]:

@@ -14,9 +14,10 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import EDIT
 from acidtest.io.wordlists import packaged_table
-from acidtest.stats.intervals import mean_of_groups, rate
+from acidtest.stats.intervals import difference, mean_of_groups, rate
 from acidtest.stats.resampling import Codes, Floats, taken
-from acidtest.stats.thresholds import CrossFit, Resamples
+from acidtest.stats.significance import paired_test
+from acidtest.stats.thresholds import CrossFit
 from acidtest.studies.controls import Places, score_with_control
 from acidtest.studies.rows import Flags, ScoredRows
 from acidtest.studies.verification.claims import KIND, ClaimReader, ClaimRows
@@ -105,23 +106,30 @@ class EditedClaims:
                     yield self._effect(edit, gold, names[code], chosen & (self.codes == code), fit)
 
     def _effect(self, edit: str, gold: str, kind: str, chosen: Flags, fit: CrossFit | None) -> EditEffect:
-        answered = chosen & self.before.answered & self.after.answered
-        pairs = ClaimPairs(self.before.select(answered), self.after.select(answered), gold)
+        pairs = ClaimPairs(self.before.select(chosen), self.after.select(chosen), gold)
+        answered = pairs.select(pairs.before.answered & pairs.after.answered)
         cut = pairs.before.truncated | pairs.after.truncated
+        net, net_p = pairs.net()
         return EditEffect(
             edit=edit,
             suite=self.suite,
             gold=gold,
             kind=kind,
-            pairs=pairs.before.size,
-            documents=len(np.unique(pairs.before.documents)),
-            unanswered=int(chosen.sum()) - pairs.before.size,
+            pairs=answered.before.size,
+            documents=len(np.unique(answered.before.documents)),
+            unanswered=pairs.before.size - answered.before.size,
             wrong=pairs.wrong(),
             wrong_chosen=pairs.wrong_chosen(fit),
-            higher=pairs.higher(),
-            shift=mean_of_groups(pairs.after.score - pairs.before.score, pairs.before.documents),
-            lost=pairs.mean(pairs.before.called & ~pairs.after.called),
-            gained=pairs.mean(~pairs.before.called & pairs.after.called),
+            accepted=pairs.accepted(),
+            still_supported=answered.still_supported(),
+            became_wrong=pairs.turned(pairs.before.right & ~pairs.after.right),
+            became_right=pairs.turned(~pairs.before.right & pairs.after.right),
+            net=net,
+            net_p=net_p,
+            higher=answered.higher(),
+            shift=mean_of_groups(answered.after.score - answered.before.score, answered.before.documents),
+            lost=answered.mean(answered.before.called & ~answered.after.called),
+            gained=answered.mean(~answered.before.called & answered.after.called),
             truncated=int(cut.sum()),
             wrong_truncated=pairs.select(cut).wrong(),
             wrong_whole=pairs.select(~cut).wrong(),
@@ -130,7 +138,7 @@ class EditedClaims:
 
 @dataclass(frozen=True)
 class ClaimPairs:
-    """Original and edited claims, one of each for every pair, all answered."""
+    """Original and edited claims, one of each for every pair."""
 
     before: ClaimRows
     after: ClaimRows
@@ -145,27 +153,66 @@ class ClaimPairs:
         return rate(values, groups=self.before.documents, empty="no pairs")
 
     def wrong(self) -> Estimate:
-        """Edited claims still called supported, of originals called so; or changed verdicts, where gold is kept."""
-        if self.gold == KEEPS:
-            return self.mean(self.before.called != self.after.called)
+        """Edited claims that are not rejected; or, where gold is kept, changed verdicts of answered originals."""
+        if self.gold == CHANGES:
+            return self.mean(self.after.called | ~self.after.answered)
+        asked = self.select(self.before.answered)
+        return asked.mean((asked.before.called != asked.after.called) | ~asked.after.answered)
+
+    def accepted(self) -> Estimate:
+        """Answered edited claims that are called supported."""
+        asked = self.select(self.after.answered)
+        return asked.mean(asked.after.called)
+
+    def still_supported(self) -> Estimate:
+        """Of originals called supported, those whose edited claim is as well."""
         asked = self.before.called
         return rate(self.after.called[asked], groups=self.before.documents[asked], empty=NOT_CALLED)
+
+    def turned(self, values: Flags) -> Estimate:
+        """The share of pairs with gold that turn, where gold is kept."""
+        if self.gold == CHANGES:
+            return Estimate(math.nan, note="gold changes")
+        known = self.before.has_gold & self.after.has_gold
+        return rate(values[known], groups=self.before.documents[known], empty="no pair has gold")
+
+    def net(self) -> tuple[Estimate, float]:
+        """How many more verdicts become wrong than right, with the p-value of an edit that does nothing.
+
+        Errors that have nothing to do with the edit come and go equally often. Without gold, verdicts that become
+        supported are compared with those that no longer are.
+        """
+        if self.gold == CHANGES:
+            return Estimate(math.nan, note="gold changes"), math.nan
+        known = self.before.has_gold & self.after.has_gold
+        before, after = (
+            (self.before.right[known], self.after.right[known])
+            if known.any()
+            else (self.before.called, self.after.called)
+        )
+        documents = self.before.documents[known] if known.any() else self.before.documents
+        if not before.size:
+            return Estimate(math.nan, note="no pairs"), math.nan
+        change = difference(before, after, groups=documents)
+        p = paired_test(before, after, groups=documents).p
+        if known.any():
+            p = p / 2 if change.value > 0 else 1 - p / 2
+        return change, p
 
     def wrong_chosen(self, fit: CrossFit | None) -> Estimate:
         """``wrong`` with thresholds that are chosen on untouched claims of other documents."""
         if fit is None:
             return Estimate(math.nan, note=NO_THRESHOLD)
-        before, after = fit.exceeded(self.before.score), fit.exceeded(self.after.score)
         documents = self.before.documents
-        both = fit.above(np.minimum(before, after), documents)
-        if self.gold == KEEPS:
-            changed = fit.above(np.maximum(before, after), documents) - both
-            return fit.estimate(changed / fit.rows(documents), documents, empty="no pairs")
-        shares: Resamples = both / fit.above(before, documents)
-        called = self.before.score > fit.threshold_of(documents)
-        return fit.estimate(shares, documents[called], empty=NOT_CALLED)
+        if self.gold == CHANGES:
+            return fit.share_above(np.where(self.after.answered, self.after.score, np.inf), documents)
+        asked = self.before.answered
+        both_answered = asked & self.after.answered
+        before, after = (fit.exceeded(rows.score[both_answered]) for rows in (self.before, self.after))
+        above, below = (fit.above(ends(before, after), documents[both_answered]) for ends in (np.maximum, np.minimum))
+        changed = above - below + fit.rows(documents[asked & ~self.after.answered])
+        return fit.estimate(changed / fit.rows(documents[asked]), documents[asked], empty="no pairs")
 
     def higher(self) -> Estimate:
         """Probability that the original has the higher score; ties count half."""
-        difference = self.before.score - self.after.score
-        return self.mean((np.sign(difference) + 1) / 2)
+        return self.mean((np.sign(self.before.score - self.after.score) + 1) / 2)

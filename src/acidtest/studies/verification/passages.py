@@ -29,16 +29,16 @@ def kind_shares(reader: ClaimReader) -> Iterator[KindShare]:
         claims = reader.read(rows)
         codes, kinds = rows.coded(KIND)
         for code, kind in enumerate(kinds[KIND]):
-            chosen = claims.select((codes == code) & claims.answered)
+            of_kind = claims.select(codes == code)
+            chosen, judged = of_kind.select(of_kind.answered), of_kind.select(of_kind.has_gold)
             if kind is None or not chosen.size:
                 continue
-            judged = chosen.select(chosen.supported | chosen.unsupported)
             yield KindShare(
                 suite=suite,
                 kind=kind,
                 claims=chosen.size,
                 supported=rate(chosen.called, groups=chosen.documents),
-                right=rate(judged.called == judged.supported, groups=judged.documents, empty="no claim has gold"),
+                right=rate(judged.right, groups=judged.documents, empty="no claim has gold"),
             )
 
 
@@ -57,6 +57,7 @@ def knowledge_use(reader: ClaimReader) -> KnowledgeUse | None:
             return rate(values[here], groups=claims.documents[here], empty="no such claims")
 
         return KnowledgeUse(
+            suite=suite,
             against=share(claims.called == of_world, says == "otherwise"),
             agreeing=share(claims.called != of_world, says == "world"),
             true_unsaid=share(claims.called, (says == "nothing") & (claimed == "world")),

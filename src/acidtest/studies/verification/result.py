@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from acidtest.core.estimate import Estimate
 
+NOT_MEASURED = Estimate(math.nan, note="not measured by the version that wrote the results")
 CHANGES, KEEPS = "changes", "keeps"
 """What an edit does to gold."""
 
@@ -28,10 +29,13 @@ class VerdictRule:
 
 @dataclass(frozen=True)
 class UntouchedClaims:
-    """How a model does on claims as they are, supported against not; documents are the groups."""
+    """How a model does on claims as they are, supported against not; documents are the groups.
+
+    A claim without a prediction counts as wrong in every number, whatever its gold; for AUC it loses every comparison.
+    """
 
     claims: int
-    """Claims with gold that were answered."""
+    """Claims with gold."""
     supported: int
     unanswered: int
     without_gold: int
@@ -44,7 +48,7 @@ class UntouchedClaims:
     recall: Estimate
     """Share of supported claims called supported."""
     false_support: Estimate
-    """Share of other claims called supported."""
+    """Share of other claims called supported or without a prediction."""
     false_support_chosen: Estimate
     called_supported: float = math.nan
     """Share of answered claims, with gold or without, that are called supported."""
@@ -53,6 +57,37 @@ class UntouchedClaims:
     """Documents of answered claims."""
     tied: int = 0
     """Answered claims that argmax calls supported though another label is as likely."""
+    coverage: Estimate = NOT_MEASURED
+    """Share of claims with gold that have a prediction."""
+
+
+@dataclass(frozen=True)
+class RiskPoint:
+    """How often predictions are wrong if the model keeps only those that it is most confident of."""
+
+    coverage: float
+    """Share of all claims with gold whose predictions are kept."""
+    confidence: float
+    """The lowest confidence among them: the probability of the predicted side."""
+    risk: Estimate
+    """Share of these predictions that are wrong."""
+
+
+@dataclass(frozen=True)
+class ReadingLimit:
+    """After how many words of a document a model appears to stop reading."""
+
+    words: Estimate
+    """The number of words; the interval allows for evidence that is seen in part."""
+    longest: int
+    """Where the last evidence of all claims ends."""
+    before: Estimate
+    """Share of supported claims called supported if their evidence ends within ``words``."""
+    beyond: Estimate
+    """The same if it begins later."""
+    p: float
+    """That of a permutation test: does the place of the evidence matter in documents of one length?"""
+    suites: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,7 +116,10 @@ class EditEffect:
     documents: int
     unanswered: int
     wrong: Estimate
-    """If gold changes: of originals called supported, the share whose edited claim is, too. Else: changed verdicts."""
+    """If gold changes: share of edited claims called supported or without a prediction, whatever the original got.
+
+    Else: share of answered originals whose verdict the edit changes; an edited claim without a prediction is a change.
+    """
     wrong_chosen: Estimate
     """The same with the threshold that untouched claims choose."""
     higher: Estimate
@@ -97,6 +135,17 @@ class EditEffect:
     wrong_truncated: Estimate
     wrong_whole: Estimate
     """``wrong`` among the pairs that were cut, and among the others."""
+    accepted: Estimate = NOT_MEASURED
+    """Share of answered edited claims called supported."""
+    still_supported: Estimate = NOT_MEASURED
+    """Of originals called supported, the share whose edited claim is called supported as well."""
+    became_wrong: Estimate = NOT_MEASURED
+    """Share of pairs with gold that are right before the edit and wrong after it."""
+    became_right: Estimate = NOT_MEASURED
+    net: Estimate = NOT_MEASURED
+    """Pairs that become wrong minus those that become right; without gold, called supported before minus after."""
+    net_p: float = math.nan
+    """The chance of ``net`` if the edit did nothing; one-sided, or two-sided without gold."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +190,7 @@ class KnowledgeUse:
     """Share called supported of claims that are true in the world and not in the document."""
     false_unsaid: Estimate
     """The same of false ones."""
+    suite: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,9 +225,9 @@ class ModelGrounding:
     called_supported: float
     """Share of them called supported."""
     to_support: int
-    """How many of them are supported, by gold."""
+    """How many of those answered are supported, by gold."""
     to_reject: int
-    """How many are not, by gold or, without gold, by what an edit does."""
+    """How many of them are not, by gold or, without gold, by what an edit does."""
     truncated: int
     rule: VerdictRule
     untouched: UntouchedClaims
@@ -190,6 +240,21 @@ class ModelGrounding:
     notes: tuple[str, ...] = ()
     starter: tuple[str, ...] = ()
     """Suites that are not made from the user's file where others are."""
+    unanswered: int = 0
+    """Claims asked, edited and not, without a prediction."""
+    where_answered: UntouchedClaims | None = None
+    """``untouched`` over the claims that have a prediction; None if all have."""
+    risks: tuple[RiskPoint, ...] = ()
+    """Risk against coverage, from all predictions to the most confident quarter."""
+    repeats: Estimate = NOT_MEASURED
+    """Share of texts evaluated several times whose verdicts differ; null if none does, since runs keep predictions."""
+    reading: ReadingLimit | None = None
+    """None if the model is not shown to stop reading."""
+
+    @property
+    def answered(self) -> UntouchedClaims:
+        """How the model does on untouched claims that have a prediction."""
+        return self.where_answered or self.untouched
 
     @property
     def whole_edits(self) -> tuple[EditEffect, ...]:

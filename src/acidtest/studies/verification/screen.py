@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from acidtest.core.document import Column, Row, Table, Unit, describe_count, listed
+from acidtest.core.document import Cell, Column, Row, Table, Unit, describe_count, listed
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import interval, whole_percent
 from acidtest.studies.severity import CLOSE, SMALL, is_near_chance
 from acidtest.studies.verification.edits import describe_edit
-from acidtest.studies.verification.findings import describe_accuracy, missed_edits, notices_edits, unstable_edits
+from acidtest.studies.verification.findings import (
+    describe_accuracy,
+    describe_knowledge,
+    describe_limit,
+    knowledge_effects,
+    missed_edits,
+    notices_edits,
+    unstable_edits,
+)
 from acidtest.studies.verification.result import ModelGrounding
 from acidtest.studies.verification.tables import (
     CHANCE,
@@ -19,6 +27,7 @@ from acidtest.studies.verification.tables import (
     deployed_name,
     describe_chosen,
     describe_ties,
+    describe_unanswered,
     edits_table,
     known_value,
     percent,
@@ -41,35 +50,53 @@ def describe_grounding(model: ModelGrounding) -> str:
         return "It answered no claim."
     text, is_able = _describe_skill(model)
     missed, unstable = missed_edits(model), unstable_edits(model)
+    if is_able and model.reading:
+        text += f", but appears to stop reading after {describe_limit(model.reading)}"
     if is_able and missed:
-        text += f", and still calls {percent(missed[0].wrong)} of claims {describe_edit(missed[0].edit)} supported"
+        text += f", and still calls {percent(missed[0].accepted)} of claims {describe_edit(missed[0].edit)} supported"
     elif is_able and (most := notices_edits(model)):
-        text += f", and calls at most {percent(most.wrong)} of those supported that an edit made unsupported"
-    if is_able and unstable and unstable[0].wrong.value >= max([LITTLE, *(edit.wrong.value for edit in missed[:1])]):
-        text += f", and changes {percent(unstable[0].wrong)} of verdicts {describe_edit(unstable[0].edit)}"
+        share = percent(most.still_supported)
+        text += f", and calls at most {share} of those supported that an edit made unsupported"
+    least = max([LITTLE, *(edit.accepted.value for edit in missed[:1])])
+    if is_able and unstable and not model.reading and unstable[0][0].wrong.value >= least:
+        text += f", and changes {percent(unstable[0][0].wrong)} of verdicts {describe_edit(unstable[0][0].edit)}"
+    if is_able and model.knowledge and any(knowledge_effects(model)):
+        against, unsaid = knowledge_effects(model)
+        text += f", and {describe_knowledge(model.knowledge, (against, None if against else unsaid))}"
     return f"{text}." if model.whole_edits else f"{text}. {NO_EDITS}"
 
 
 def _describe_skill(model: ModelGrounding) -> tuple[str, bool]:
     """How untouched claims are judged, and whether what edits do is worth saying beside it."""
-    claims = model.untouched
+    claims = model.answered
     right, chosen = claims.balanced_accuracy, claims.balanced_accuracy_chosen
     if not right.known:
         if not claims.answered:
-            return f"It calls {whole_percent(model.called_supported)} of claims supported", True
-        return f"It calls {whole_percent(claims.called_supported)} of untouched claims supported", True
+            return f"It calls {whole_percent(model.called_supported)} of {_answered(model, 'claims')} supported", True
+        share, what = whole_percent(claims.called_supported), _answered(model, "untouched claims")
+        return f"It calls {share} of {what} supported", True
     is_near = is_near_chance(right, CHANCE)
     if right.low > CHANCE and not is_near and claims.claims >= FEW:
-        return f"It tells supported claims from others with {percent(right)} balanced accuracy (chance 50 %)", True
+        text = f"tells supported claims from others with {percent(right)} balanced accuracy"
+        if model.untouched.unanswered:
+            counted = percent(model.untouched.balanced_accuracy)
+            covered = f"It answers {percent(model.untouched.coverage)} of untouched claims and {text} among these"
+            return f"{covered} (chance 50 %; {counted} if the others count as wrong)", True
+        return f"It {text} (chance 50 %)", True
     if right.high < CHANCE and not is_near and claims.claims >= FEW:
-        return f"It does worse than guessing on untouched claims ({describe_accuracy(right)})", False
+        what = _answered(model, "untouched claims")
+        return f"It does worse than guessing on {what} ({describe_accuracy(right)})", False
     if claims.claims >= FEW and (is_near or right.high <= CHANCE + 3 * CLOSE):
-        text = f"It is near chance on untouched claims ({describe_accuracy(right)})"
+        text = f"It is near chance on {_answered(model, 'untouched claims')} ({describe_accuracy(right)})"
         if chosen.known and chosen.low > CHANCE + SMALL:
             text += f", but not {describe_chosen(model)} ({percent(chosen)})"
         return text, False
     count = f"{describe_count(claims.claims, 'claim')}: {describe_accuracy(right)}"
     return f"Too few untouched claims to say whether it tells supported ones from others ({count})", False
+
+
+def _answered(model: ModelGrounding, what: str) -> str:
+    return f"the {what} it answered" if model.unanswered else what
 
 
 def brief_table(model: ModelGrounding, *, rows: int = 99) -> Table:
@@ -85,10 +112,11 @@ def _brief_untouched(model: ModelGrounding) -> Table:
     columns += [Column("chance", unit), Column("AUC", "decimal"), Column("accuracy", unit), Column("one verdict", unit)]
     chosen = known_value(claims.balanced_accuracy_chosen)
     auc, accuracy = known_value(claims.auc), known_value(claims.accuracy)
-    row = Row(
-        "untouched claims",
-        (claims.claims, claims.balanced_accuracy, chosen, CHANCE, auc, accuracy, claims.commonest),
-    )
+    cells: list[Cell] = [claims.claims, claims.balanced_accuracy, chosen, CHANCE, auc, accuracy, claims.commonest]
+    if claims.unanswered:
+        columns.insert(1, Column("answered", unit))
+        cells.insert(1, known_value(claims.coverage))
+    row = Row("untouched claims", tuple(cells))
     return Table("untouched", "", tuple(columns), (row,), "balanced accuracy", notes=(_UNTOUCHED_LEGEND,))
 
 
@@ -102,6 +130,8 @@ def _brief_lines(model: ModelGrounding) -> Iterator[str]:
         right, others = (_describe_precision(share) for share in (service.supported, service.unsupported))
         share = whole_percent(service.base_rate)
         yield f"Where {share} of claims are unsupported: right if called supported {right}, if not {others}."
+    if missing := describe_unanswered(model):
+        yield missing
     if ties := describe_ties(model):
         yield ties
     yield from _brief_passages(model)

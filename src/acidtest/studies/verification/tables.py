@@ -6,22 +6,22 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from acidtest.core.document import Cell, Chart, Column, Note, Part, Reference, Row, Section, Table, Unit
+from acidtest.core.document import Cell, Chart, Column, Note, Part, Reference, Row, Section, Table, Unit, describe_count
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
 from acidtest.studies.verification.curves import LENGTH, PADDING, PLACE, POSITION, points_of
 from acidtest.studies.verification.result import CHANGES, KEEPS, CurvePoint, EditEffect, ModelGrounding
 
 HEADINGS = {
-    CHANGES: "gold changes: still called supported",
+    CHANGES: "gold changes: called supported",
     KEEPS: "gold stays: verdicts that changed",
 }
 _MOVES = {CHANGES: "gold changes", KEEPS: "gold stays"}
 OTHERS = "other unsupported claims"
-LEGEND = "% of originals called supported, or of all pairs (95 % interval over documents)."
+LEGEND = "% of edited claims (95 % interval over documents). A claim without a prediction counts as wrong."
 HIGHER = "Higher: how often the original has the higher score, ties half."
 _BRIEF_LEGEND = "In % (95 % interval over documents); higher: how often the original has the higher score."
-_MORE = {CHANGES: "More that change gold, still called supported", KEEPS: "More that keep it, verdicts changed"}
+_MORE = {CHANGES: "More that change gold, called supported", KEEPS: "More that keep it, verdicts changed"}
 CHOSEN = "The threshold is chosen on untouched claims of other documents (cross-fitted)."
 CHANCE = 0.5
 FEW = 20
@@ -67,25 +67,38 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
     ``brief`` for a screen: whole per cent, no intervals of secondary numbers, and at most ``rows`` edits of each kind.
     """
     unit: Unit = "whole percent" if brief else "percent"
-    counts = [Column("of", "count", note="originals called supported where gold changes, all pairs where it stays")]
+    counts = [
+        Column("n", "count", note="edited claims where gold changes, pairs with an answered original where it stays")
+    ]
     columns = [*counts, Column(deployed_name(model), unit), Column(chosen_name(model), unit)]
     columns.append(Column("higher", unit, note="how often the original has the higher score than the edited claim"))
+    is_covered = brief and any(edit.unanswered for edit in model.whole_edits)
+    if is_covered:
+        columns.insert(1, Column("answered", unit))
     if not brief:
+        columns.append(
+            Column("of accepted originals", unit, note="of originals called supported, edits still called so")
+        )
+        columns += [Column("answered", unit, note="share of pairs with both predictions")]
         columns += [Column("pairs", "count"), Column("documents", "count"), Column("cut", "count")]
     lines, more = list[Row](), list[str]()
     for gold, heading in HEADINGS.items():
         here = sorted((edit for edit in model.whole_edits if edit.gold == gold), key=_gravity)
         effects = [edit for edit in here if edit.pairs >= FEWEST or not brief]
         few = [edit.edit for edit in here if edit not in effects]
-        lines += [Row(edit.edit, _edit_cells(edit, brief=brief), heading) for edit in effects[:rows]]
+        lines += [
+            Row(edit.edit, _edit_cells(edit, brief=brief, covered=is_covered), heading) for edit in effects[:rows]
+        ]
         rest = [f"{edit.edit} {percent(edit.wrong).removesuffix(' %')}" for edit in effects[rows:] if edit.wrong.known]
         named = [text for text in (", ".join(rest), f"too few: {', '.join(few)}" if few else "") if text]
         more += [f"{_MORE[gold]}: {'; '.join(named)}."] if named else []
         others = model.untouched.false_support
         if gold == CHANGES and here and others.known:
             chosen = model.untouched.false_support_chosen
-            cells: list[Cell] = [others.n, others, known_value(chosen) if brief else chosen, None]
-            cells += [] if brief else [others.n, others.groups, None]
+            covered = known_value(model.untouched.coverage)
+            cells: list[Cell] = [others.n, *([covered] if is_covered else []), others]
+            cells += [known_value(chosen) if brief else chosen, None]
+            cells += [] if brief else [None, covered, others.n, others.groups, None]
             lines.append(Row(OTHERS, tuple(cells), heading, role="control"))
     notes = (LEGEND, HIGHER, CHOSEN) if not brief else (_BRIEF_LEGEND,)
     caption = "" if brief else f"Edited claims: wrong verdicts, {_SHARES}"
@@ -97,11 +110,14 @@ def _gravity(edit: EditEffect) -> tuple[float, float]:
     return -np.nan_to_num(edit.wrong.low), -np.nan_to_num(edit.wrong.value, nan=-1.0)
 
 
-def _edit_cells(edit: EditEffect, *, brief: bool) -> tuple[Cell, ...]:
-    higher = edit.higher if edit.gold == CHANGES else None
+def _edit_cells(edit: EditEffect, *, brief: bool, covered: bool) -> tuple[Cell, ...]:
+    higher, still = (edit.higher, edit.still_supported) if edit.gold == CHANGES else (None, None)
+    share = edit.pairs / (edit.pairs + edit.unanswered) if edit.pairs + edit.unanswered else None
     if brief:
-        return edit.wrong.n, edit.wrong, known_value(edit.wrong_chosen), known_value(higher)
-    return edit.wrong.n, edit.wrong, edit.wrong_chosen, higher, edit.pairs, edit.documents, edit.truncated
+        first: tuple[Cell, ...] = (edit.wrong.n, share) if covered else (edit.wrong.n,)
+        return *first, edit.wrong, known_value(edit.wrong_chosen), known_value(higher)
+    last = share, edit.pairs, edit.documents, edit.truncated
+    return edit.wrong.n, edit.wrong, edit.wrong_chosen, higher, still, *last
 
 
 def known_value(estimate: Estimate | None) -> float | None:
@@ -112,7 +128,7 @@ def known_value(estimate: Estimate | None) -> float | None:
 def edits_chart(table_id: str, model: ModelGrounding) -> Chart:
     """The shares of wrong verdicts by both rules, a line for each edit."""
     columns = (deployed_name(model), chosen_name(model)) if model.rule.chosen is not None else (deployed_name(model),)
-    axis = "still called supported, or verdicts that changed"
+    axis = "called supported, or verdicts that changed"
     others = model.untouched.false_support
     reference = Reference(others.value, f"{OTHERS} ({percent(others)})") if others.known else None
     return Chart(table_id, "dots", columns, axis=axis, reference=reference)
@@ -122,11 +138,16 @@ def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table
     """Every number on untouched claims, a row for each, by both rules."""
     claims = model.untouched
     rows = [
+        Row("claims with a prediction", (claims.coverage, None, None)),
         Row("balanced accuracy", (claims.balanced_accuracy, claims.balanced_accuracy_chosen, CHANCE)),
         Row("accuracy", (claims.accuracy, None, claims.commonest)),
         Row("supported claims called supported", (claims.recall, None, None)),
-        Row("other claims called supported", (claims.false_support, claims.false_support_chosen, None)),
+        Row(_OTHER_CLAIMS[bool(claims.unanswered)], (claims.false_support, claims.false_support_chosen, None)),
     ]
+    if claims.unanswered:
+        answered = model.answered
+        cells = answered.balanced_accuracy, answered.balanced_accuracy_chosen, CHANCE
+        rows.append(Row("balanced accuracy where it answered", cells))
     if service := model.precision:
         share = whole_percent(service.base_rate)
         rows += [
@@ -135,19 +156,48 @@ def untouched_table(model: ModelGrounding, table_id: str = "untouched") -> Table
         ]
     columns = (Column(deployed_name(model)), Column(chosen_name(model)), Column("one verdict to all"))
     counts = f"{claims.claims:,} claims with gold, {claims.supported:,} of them supported"
-    notes = [counts, *([f"{claims.unanswered:,} claims without an answer are left out"] if claims.unanswered else [])]
+    notes = [counts, *([describe_unanswered(model)] if claims.unanswered else [])]
     notes += [f"{claims.without_gold:,} claims have no gold"] if claims.without_gold else []
     notes += ["Base rate: share of claims that are not supported in service"] if model.precision else []
     return Table(table_id, f"Untouched claims, {_SHARES}", columns, tuple(rows), "measure", notes=(*notes, CHOSEN))
 
 
+_OTHER_CLAIMS = ("other claims called supported", "other claims called supported or without a prediction")
+
+
+def risk_table(model: ModelGrounding, table_id: str = "risk") -> Table | None:
+    """Risk against coverage on untouched claims; None if confidence does not order predictions."""
+    if len(model.risks) < 2:
+        return None
+    columns = (Column("wrong"), Column("confidence from", "decimal"), Column("predictions", "count"))
+    rows = tuple(
+        Row(f"{whole_percent(point.coverage)} of claims", (point.risk, point.confidence, point.risk.n))
+        for point in model.risks
+    )
+    notes = (
+        "If only the most confident predictions are kept: how many claims get one, and how many of these are wrong.",
+    )
+    return Table(table_id, f"Risk against coverage, {_SHARES}", columns, rows, "coverage", notes=notes)
+
+
+def describe_unanswered(model: ModelGrounding) -> str:
+    """How many untouched claims have no prediction, and that they count as wrong; nothing if all have one."""
+    claims = model.untouched
+    if not claims.unanswered:
+        return ""
+    total = describe_count(claims.answered + claims.unanswered, "untouched claim")
+    return f"{claims.unanswered:,} of {total} have no prediction: they count as wrong."
+
+
 def auc_table(model: ModelGrounding, table_id: str = "auc") -> Table:
     """How well scores tell supported claims from others, which needs no threshold; a number from 0 to 1."""
     rows = [Row("untouched claims", (model.untouched.auc, model.untouched.claims))]
+    if model.untouched.unanswered:
+        rows.append(Row("untouched claims it answered", (model.answered.auc, model.answered.claims)))
     if answers := model.answers:
         rows.append(Row("whole answers", (answers.whole, answers.answers)))
         rows.append(Row("answers, by the lowest score of their sentences", (answers.lowest, answers.answers)))
-    columns = (Column("AUC", "decimal"), Column("of", "count"))
+    columns = (Column("AUC", "decimal"), Column("n", "count"))
     notes = ("How often a supported claim has a higher score than another one; 0.5 is chance, 1 is best.",)
     return Table(table_id, "AUC with 95 % intervals over documents", columns, tuple(rows), "scores of", notes=notes)
 
