@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.logs import NOTE
 from acidtest.text.corpora import Corpus, read_corpus
@@ -94,6 +95,35 @@ def test_a_batch_of_faithbench_is_read_by_its_worst_annotations(tmp_path: Path, 
         (MILL, "A mill burned.", "non-entailment"),
     ]
     assert corpus.suite.frame.collect()["LLM"].unique().to_list() == ["tiny/model"]
+
+
+def test_the_scores_of_faithbenchs_detectors_are_columns(tmp_path: Path) -> None:
+    # The first sample of batch_1.json, with the names and scores of all eight detectors.
+    scores = {"hhemv1": 0.9995, "hhem-2.1": 0.52694, "hhem-2.1-english": 0.98313, "trueteacher": 1, "true_nli": 1}
+    scores |= {"gpt-3.5-turbo": 1, "gpt-4-turbo": 1, "gpt_4o": 0}
+    facts = {"summarizer": "mistralai/Mistral-7B-Instruct-v0.3", **scores, "raw_sample_id": 15}
+    path = tmp_path / "batch_1.json"
+    samples = [sample(0, "A mill closed.") | {"metadata": facts}, sample(1, "It burned.", annotation("Unwanted"))]
+    path.write_text(json.dumps({"samples": samples}), encoding="utf-8")
+    suite = read_corpus(path).suite
+    first = suite.frame.collect().row(0, named=True)
+    assert {name: first[name] for name in scores} == scores
+    assert {suite.card.columns[name] for name in scores} == {"covariate"}
+    assert "raw_sample_id" not in first
+
+
+def test_faithbenchs_detectors_are_scored_by_the_names_of_their_columns(tmp_path: Path) -> None:
+    samples = [sample(number, f"A mill closed in {1900 + number}.") for number in range(6)]
+    for number, entry in enumerate(samples):
+        entry["metadata"] = {"summarizer": "m", "hhem-2.1": 0.8 - 0.1 * number, "gpt_4o": int(number < 5)}
+        entry["annotations"] = [] if number < 3 else [annotation("Unwanted")]
+    path = tmp_path / "batch_1.json"
+    path.write_text(json.dumps({"samples": samples}), encoding="utf-8")
+    # Right at 0.5: rows 0–2 (0.8, 0.7, 0.6) and 4–5 (0.4, 0.3); row 3 has 0.5, and argmax takes the first label.
+    for column, right in (("hhem-2.1", 5), ("gpt_4o", 4)):
+        run = api.score(path, str(path), column=column, output=tmp_path / column)
+        assert run.run.header.model.name == column
+        assert run.accuracy("batch_1").value == pytest.approx(right / 6)
 
 
 def test_a_batch_of_faithbench_without_any_annotation_is_consistent(tmp_path: Path) -> None:
@@ -212,13 +242,24 @@ def test_each_row_of_halueval_gives_a_supported_and_a_hallucinated_text(write, d
     assert corpus.suite.frame.collect()["group"].n_unique() == 2
 
 
-def test_short_answers_of_halueval_are_joined_with_their_questions(write) -> None:
+def test_right_and_wrong_answers_of_halueval_have_the_same_form(write) -> None:
     row = {"knowledge": MILL, "question": "When did the mill close?", "right_answer": "1931"}
     corpus = read_corpus(write("qa_data.json", row | {"hallucinated_answer": "The mill never closed at all."}))
-    assert pairs(corpus) == [
+    expected = [
         (MILL, "Question: When did the mill close? Answer: 1931", "entailment"),
-        (MILL, "The mill never closed at all.", "non-entailment"),
+        (MILL, "Question: When did the mill close? Answer: The mill never closed at all.", "non-entailment"),
     ]
+    assert pairs(corpus) == expected
+    rows = [
+        {"knowledge": MILL, "question": row["question"], "answer": "1931", "hallucination": "no"},
+        {
+            "knowledge": MILL,
+            "question": row["question"],
+            "answer": "The mill never closed at all.",
+            "hallucination": "yes",
+        },
+    ]
+    assert pairs(read_corpus(write("qa_samples.jsonl", *rows))) == expected
     assert corpus.suite.frame.collect()["question"].to_list() == ["When did the mill close?"] * 2
     assert corpus.suite.card.columns["question"] == "text"
 

@@ -13,6 +13,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Suite
+from acidtest.io.wordlists import packaged_table
 
 EDITS = ("negation", "trend", "partial", "cause", "hedge", "scope", "quotation")
 MARKED_ONLY = ("cause", "hedge", "scope", "quotation")
@@ -193,3 +194,61 @@ def test_as_many_claims_are_edited_as_were_asked_for_and_their_documents_stay_wh
     assert untouched.height == whole.height
     with pytest.raises(AcidtestError, match="only 52 of 'grounding-starter' can be edited so"):
         api.generate("grounding/trend", n=60)
+
+
+def test_after_does_not_deny_before(tmp_path: Path) -> None:
+    claim = "Clara Voss worked as a nurse before she joined the union."
+    path = tmp_path / "claims.jsonl"
+    row = {"document": f"{claim} The union was small.", "claim": claim, "label": "entailment"}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    made = api.generate("grounding/trend", source=path)
+    assert pairs(made) == [("Clara Voss worked as a nurse after she joined the union.", "non-entailment")]
+
+
+def test_a_lengthened_claim_says_no_more_than_its_document_and_keeps_its_gold(tmp_path: Path) -> None:
+    rows = [
+        {"document": DOCUMENT, "claim": claim, "label": label}
+        for claim, label in (
+            *((claim, "entailment") for claim, _ in FACTS),
+            ("Clara Voss sold the mill.", "contradiction"),
+            ("Dorn owned a boat.", "neutral"),
+        )
+    ]
+    path = tmp_path / "claims.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    made = api.generate("grounding/lengthened", source=path)
+    asides = set(packaged_table("grounding/asides.tsv")["aside"])
+    assert made.control is not None
+    frame = made.frame.collect().join(
+        made.control.frame.collect().select(base_id="id", old="hypothesis", before="label"), on="base_id"
+    )
+    assert frame.height == 4
+    assert frame["label"].to_list() == frame["before"].to_list()
+    for row in frame.iter_rows(named=True):
+        added = row["hypothesis"].removeprefix(row["old"].removesuffix(".")).removesuffix(".")
+        if row["kind"] == "aside":
+            assert added.removeprefix(", ") in asides
+        else:
+            assert added in (", and the Harrow mill burned down", ", and sales of flour rose by 8 percent")
+
+
+def with_originals(edit: str) -> pl.DataFrame:
+    made = api.generate(f"grounding/{edit}")
+    assert made.control is not None
+    originals = made.control.frame.select(base_id="id", original="hypothesis").collect()
+    return made.frame.collect().join(originals, on="base_id")
+
+
+@pytest.mark.parametrize(("edit", "kind"), [("partial", "aside"), ("cause", "fact")])
+def test_the_control_of_an_edit_lengthens_claims_by_as_many_words(edit: str, kind: str) -> None:
+    control = with_originals("lengthened").filter(kind=kind)
+    words = (pl.col(column).str.count_matches(r"\S+") for column in ("hypothesis", "original"))
+    longer = next(words) - next(words)
+    added = [
+        frame.select(longer).to_series()
+        for frame in (with_originals(edit), control, control.filter(pl.col("label") != "entailment"))
+    ]
+    means, spreads = [column.mean() for column in added], [column.std() for column in added]
+    assert means[1:] == pytest.approx([means[0]] * 2, rel=0.1)
+    assert spreads[1:] == pytest.approx([spreads[0]] * 2, rel=0.35)
+    assert control.filter(pl.col("label") != "entailment").height >= 100

@@ -89,3 +89,15 @@ def test_the_changed_value_is_nowhere_else_in_the_starter_documents() -> None:
         old, new = change.split(" → ")
         assert new.lower() in first.lower()
         assert not re.search(rf"(?<![\d.,]|\w){old}(?![.,]?\d|\w)", first, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("document", "claim"),
+    [
+        ("The firm is old. It sells in more than 30 countries and 200 territories.", "It sells in 200 territories."),
+        ("The hall was full. It was the first concert in seven years.", "It was the first concert in seven years."),
+    ],
+)
+def test_a_passage_with_a_larger_bound_does_not_disagree(document: str, claim: str, tmp_path: Path) -> None:
+    rows = conflicts(tmp_path, (document, claim, "entailment"), (PIER, LONG, "entailment")).frame.collect()
+    assert set(rows["hypothesis"]) == {LONG}

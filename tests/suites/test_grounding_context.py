@@ -12,7 +12,13 @@ import pytest
 from acidtest import api
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
-from acidtest.suites.grounding.coherence import analyse_document, open_definites, opens_with_link, refers_back
+from acidtest.suites.grounding.coherence import (
+    analyse_document,
+    leans_on_text,
+    open_definites,
+    opens_with_link,
+    refers_back,
+)
 from acidtest.suites.grounding.documents import SourceDocument, read_documents
 
 FIRST, SECOND, THIRD = (
@@ -55,7 +61,7 @@ def test_a_sentence_that_leans_on_the_one_before_refers_back(sentence: str) -> N
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Ola Brand sold his boat in March.",
+        "Tom Brand sold his boat in March.",
         "Children in Wick keep their boats in sheds.",
         "Ola Brand said that Wick needs a pier.",
         "Prices in Wick are higher than in Lund.",
@@ -88,8 +94,8 @@ def test_a_short_name_must_stay_behind_the_full_one() -> None:
 
 
 def test_lines_of_speakers_are_a_conversation() -> None:
-    assert analyse_document(document("Ann: Is Wick far? Ben: Wick is near.")).is_conversation
-    assert not analyse_document(document(FERRY)).is_conversation
+    assert analyse_document(document("Ann: Is Wick far? Ben: Wick is near.")).fixed == "a conversation"
+    assert not analyse_document(document(FERRY)).fixed
 
 
 def test_a_pronoun_opens_with_a_link_and_a_name_does_not() -> None:
@@ -223,3 +229,68 @@ def test_two_free_sentences_change_places_but_not_for_a_claim_about_an_order(tmp
     suite = edited(tmp_path, "order", *rows)
     assert set(suite.frame.collect()["premise"]) == {f"{FIRST} {THIRD} {SECOND}"}
     assert suite.card.left_out["claim about an order"] == 1
+
+
+FILMS = " ".join(
+    [
+        "Asha Lind is a director of films in Wick.",
+        "Her first film was shot in Lund.",
+        "The second, a 1995 film, is about a strike.",
+        "People in Wick opened a cinema of oak in 1999.",
+        "People in Lund closed a mill of stone in 2003.",
+    ]
+)
+SISTERS = " ".join(
+    [
+        "Wick has a choir of old sailors.",
+        "Maria Berg founded a school in Wick in 1950.",
+        "Near Marl she met a painter of ships.",
+        "Anna Holm opened a bank in Lund in 1960.",
+        "People in Wick built a pier of stone in 1970.",
+    ]
+)
+
+
+def test_an_ordinal_stays_behind_all_that_stands_before_it() -> None:
+    coherence = analyse_document(document(FILMS))
+    assert coherence.follows == (False, True, True, False, False)
+    assert coherence.permits([0, 1, 2, 4, 3])
+    assert not coherence.permits([0, 3, 1, 2, 4])
+
+
+def test_a_pronoun_stays_behind_the_person_it_means() -> None:
+    # "Near Marl she met" does not name her.
+    coherence = analyse_document(document(SISTERS))
+    assert coherence.follows == (False, False, True, False, False)
+    assert coherence.permits([0, 3, 1, 2, 4])
+    assert not coherence.permits([0, 1, 3, 2, 4])
+
+
+def test_sentences_between_a_pronoun_and_its_person_stay_where_they_are() -> None:
+    text = (
+        "Wick is old. Maria Berg lives in Wick. People in Wick like rain. Near Marl she paints ships. "
+        "People in Lund own a bank."
+    )
+    assert analyse_document(document(text)).blocks == [[0], [1, 2, 3], [4]]
+
+
+def test_a_numbered_list_keeps_its_order() -> None:
+    text = "The museum has two parts. 1. Paintings hang upstairs. 2. Coins lie in the hall. Wick paid for the roof."
+    read = document(text)
+    assert read.sentences[1:3] == ("1. Paintings hang upstairs.", "2. Coins lie in the hall.")
+    assert analyse_document(read).fixed == "a numbered list"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["She met a painter of ships.", "In Lund she met a painter.", "The second sold 300 copies.", "It burned down."],
+)
+def test_a_claim_that_only_its_text_explains_is_asked_in_no_other_order(claim: str) -> None:
+    assert leans_on_text(claim)
+
+
+@pytest.mark.parametrize(
+    "claim", ["Maria Berg sold her school.", "The second film is about a strike.", "Sailors love their choir."]
+)
+def test_a_claim_that_names_what_it_speaks_of_explains_itself(claim: str) -> None:
+    assert not leans_on_text(claim)

@@ -44,27 +44,27 @@ def reasons(name: str, folder: Path, document: str, claim: str) -> list[str]:
         (
             "The mill at Arden employs 48 people. It burns 5 tonnes of wood a day.",
             "The mill at Arden employs 48 people.",
-            ("The mill at Arden employs 94 people.", "contradiction", "count", "48 → 94"),
+            ("The mill at Arden employs 58 people.", "contradiction", "count", "48 → 58"),
         ),
         (
             "The club has twelve hundred members and a choir.",
             "The club has 1,200 members.",
-            ("The club has 2,100 members.", "contradiction", "count", "1,200 → 2,100"),
+            ("The club has 2,600 members.", "contradiction", "count", "1,200 → 2,600"),
         ),
         (
             "The ship carries an 8-year-old dog.",
             "A sailor owns the 8-year-old dog that the ship carries.",
-            ("A sailor owns the 13-year-old dog that the ship carries.", "contradiction", "age", "8 → 13"),
+            ("A sailor owns the 27-year-old dog that the ship carries.", "contradiction", "age", "8 → 27"),
         ),
         (
             "The town paid $8 million for the bridge.",
             "The town spent an $8 million budget on the bridge.",
-            ("The town spent a $19 million budget on the bridge.", "contradiction", "money", "8 → 19"),
+            ("The town spent a $17 million budget on the bridge.", "contradiction", "money", "8 → 17"),
         ),
         (
             "Eighteen of the 20 clocks still run.",
             "Eighteen of these clocks still run.",
-            ("Thirty-seven of these clocks still run.", "contradiction", "count", "Eighteen → Thirty-seven"),
+            ("Twenty-six of these clocks still run.", "contradiction", "count", "Eighteen → Twenty-six"),
         ),
     ],
 )
@@ -111,12 +111,12 @@ def test_a_number_stays_where_the_document_has_all_others_in_some_form(tmp_path:
         (
             "The tower is 36 metres high.",
             "The tower is 36 metres high.",
-            ("The tower is 36 kilometres high.", "contradiction", "length", "metres → kilometres"),
+            ("The tower is 36 feet high.", "contradiction", "length", "metres → feet"),
         ),
         (
             "The bridge cost 60 million dollars.",
             "The bridge cost 60 million dollars.",
-            ("The bridge cost 60 million euros.", "contradiction", "money", "dollars → euros"),
+            ("The bridge cost 60 million pounds.", "contradiction", "money", "dollars → pounds"),
         ),
         (
             "The pill has 20 mg of iron.",
@@ -126,7 +126,7 @@ def test_a_number_stays_where_the_document_has_all_others_in_some_form(tmp_path:
         (
             "Patients felt better after two weeks.",
             "Patients felt better after two weeks.",
-            ("Patients felt better after two days.", "non-entailment", "time", "weeks → days"),
+            ("Patients felt better after two months.", "non-entailment", "time", "weeks → months"),
         ),
     ],
 )
@@ -143,7 +143,7 @@ def test_an_amount_that_the_document_has_in_another_unit_is_not_taken(tmp_path: 
 def test_pounds_are_money_only_where_something_is_paid(tmp_path: Path) -> None:
     assert edits("unit", tmp_path, "The dog weighs 30 pounds.", "The dog weighs 30 pounds.") == []
     (row,) = edits("unit", tmp_path, "The fee is 30 pounds, to be paid in cash.", "The fee is 30 pounds.")
-    assert row == ("The fee is 30 dollars.", "contradiction", "money", "pounds → dollars")
+    assert row == ("The fee is 30 euros.", "contradiction", "money", "pounds → euros")
 
 
 @pytest.mark.parametrize(
@@ -152,17 +152,17 @@ def test_pounds_are_money_only_where_something_is_paid(tmp_path: Path) -> None:
         (
             "The mill, which closed in 1950, was built in 1903.",
             "The mill was built in 1903.",
-            ("The mill was built in 1914.", "contradiction", "year", "1903 → 1914"),
+            ("The mill was built in 1909.", "contradiction", "year", "1903 → 1909"),
         ),
         (
             "In 2019 the fund lost 4 percent.",
             "In 2019 the fund lost 4 percent.",
-            ("In 2009 the fund lost 4 percent.", "non-entailment", "year", "2019 → 2009"),
+            ("In 2013 the fund lost 4 percent.", "non-entailment", "year", "2019 → 2013"),
         ),
         (
             "The meeting on 3 May 2021 lasted long.",
             "The meeting on May 3, 2021 was long.",
-            ("The meeting on May 3, 2014 was long.", "non-entailment", "year", "May 3, 2021 → May 3, 2014"),
+            ("The meeting on April 3, 2021 was long.", "non-entailment", "month", "May 3, 2021 → April 3, 2021"),
         ),
         (
             "The shop opens at 9 a.m. on weekdays.",
@@ -172,12 +172,12 @@ def test_pounds_are_money_only_where_something_is_paid(tmp_path: Path) -> None:
         (
             "Ada left on Tuesday with the keys.",
             "Ada left on Tuesday.",
-            ("Ada left on Thursday.", "non-entailment", "weekday", "Tuesday → Thursday"),
+            ("Ada left on Monday.", "non-entailment", "weekday", "Tuesday → Monday"),
         ),
         (
             "The strike lasted for nine days.",
             "The strike lasted for nine days.",
-            ("The strike lasted for twelve days.", "contradiction", "duration", "nine → twelve"),
+            ("The strike lasted for twenty-three days.", "contradiction", "duration", "nine → twenty-three"),
         ),
     ],
 )
@@ -201,7 +201,7 @@ def test_a_date_stays_where_gold_is_uncertain(document: str, claim: str, expecte
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
-        ("The club has 1,200 members.", {"number": "The club has twelve hundred members."}),
+        ("The club has 1,200 members.", {"number": "The club has 1200 members."}),
         ("The club has twelve members.", {"number": "The club has 12 members."}),
         ("12 men left.", {"number": "Twelve men left."}),
         ("Half of the members left.", {"number": "Fifty percent of the members left."}),
@@ -214,7 +214,7 @@ def test_a_date_stays_where_gold_is_uncertain(document: str, claim: str, expecte
         ("It lasted two weeks.", {"number": "It lasted 2 weeks.", "unit": "It lasted 14 days."}),
         ("The fee was $5.", {"unit": "The fee was 5 dollars."}),
         ("It was signed on 3 May 2021 in Arden.", {"date": "It was signed on May 3, 2021, in Arden."}),
-        ("On May 3, 2021, the shop closed.", {"date": "On 3 May 2021, the shop closed."}),
+        ("On May 3, 2021, the shop closed.", {"date": "On 2021-05-03, the shop closed."}),
         ("The shop closes at 5 p.m.", {"date": "The shop closes at 17:00."}),
         ("The shop closes at 17:30.", {"date": "The shop closes at 5:30 pm."}),
         ("It was built in the 19th century.", {"date": "It was built in the nineteenth century."}),
@@ -244,3 +244,49 @@ def test_changed_claims_have_other_gold_than_the_claims_they_were_made_of() -> N
         assert labels["old"].unique().to_list() == ["entailment"]
         assert set(labels["label"]) <= {"contradiction", "non-entailment"}
         assert labels.height == suite.frame.collect().height
+
+
+@pytest.mark.parametrize(
+    ("document", "claim"),
+    [
+        # A larger number does not deny a smaller bound, whichever sentence has it.
+        (
+            "The firm sells in more than 30 countries and 200 territories. It is old.",
+            "The firm sells in 200 territories.",
+        ),
+        ("The firm has 200 shops. It sells in more than an additional 150 towns.", "The firm sells in 150 towns."),
+        (
+            "The firm sells in 200 territories. By now there may be more than 200 territories.",
+            "The firm sells in 200 territories.",
+        ),
+    ],
+)
+def test_a_bounded_number_stays_as_it_is(document: str, claim: str, tmp_path: Path) -> None:
+    assert edits("number", tmp_path, document, claim) == []
+
+
+@pytest.mark.parametrize("name", ["unit", "date", "number"])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "It was the first concert of the choir in seven years.",
+        "The prize was the largest in 30 years.",
+        "The choir gave its second concert in the last five weeks.",
+    ],
+)
+def test_how_long_something_is_the_first_or_largest_stays_as_it_is(name: str, claim: str, tmp_path: Path) -> None:
+    # What is the first one in seven years is so in seven weeks, too.
+    assert edits(name, tmp_path, f"The hall was full. {claim} The mayor wept.", claim) == []
+
+
+def test_a_night_ago_is_no_ordinal(tmp_path: Path) -> None:
+    claim = "Last night the pump leaked for 35 minutes."
+    assert [row[2] for row in edits("date", tmp_path, f"It froze. {claim} It was repaired.", claim)] == ["duration"]
+
+
+@pytest.mark.parametrize("name", ["number", "rewritten"])
+def test_the_number_of_a_list_item_is_no_number(name: str, tmp_path: Path) -> None:
+    document = "The museum has two parts. 3. Paintings hang upstairs. 4. Coins lie in 18 cases."
+    assert edits(name, tmp_path, document, "3. Paintings hang upstairs.") == []
+    changes = [row[3] for row in edits(name, tmp_path, document, "4. Coins lie in 18 cases.")]
+    assert [change.split(" → ")[0] for change in changes] == ["18"]

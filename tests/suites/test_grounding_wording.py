@@ -166,3 +166,20 @@ def test_restrictions_are_dropped_from_supported_claims_only() -> None:
     made = api.generate("grounding/restriction").frame.collect()
     assert made["label"].unique().to_list() == ["entailment"]
     assert made.filter(pl.col("hypothesis") == "William Herschel discovered Uranus.").height == 1
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The passage discusses Kempton at Sandown.",
+        "The article describes the repairs on the Calder Bridge on Monday.",
+        "The club postponed the match on Saturday.",
+        "Orsolo visited Kempton near Sandown.",
+    ],
+)
+def test_a_modifier_that_may_belong_to_the_object_does_not_move(claim: str, tmp_path: Path) -> None:
+    assert reason("grounding/voice", tmp_path, claim) == "more after the object"
+
+
+def test_a_sum_is_not_the_subject_of_a_fine(tmp_path: Path) -> None:
+    assert reason("grounding/voice", tmp_path, "The stewards fined Tom Askey 200 pounds.") == "two objects"

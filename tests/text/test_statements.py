@@ -23,6 +23,8 @@ EXCLUDED = [
     ("Two men came to see Rep.", "fragment"),
     ("Are there two men in the boat?", "question"),
     ("Find the weight of 3 apples.", "imperative"),
+    ("Serve the soup with 3 spoons of butter.", "imperative"),
+    ("Sprinkle 3 spoons of sugar over it.", "imperative"),
     ("The sum of n pens is 40 dollars.", "algebra"),
     ("Ann bought 40 + 2 pens.", "algebra"),
     ('The sign said "two men" in red.', "quoted"),
@@ -77,6 +79,12 @@ EXCLUDED = [
     ("Suppose Ann has 3 dogs.", "imperative"),
     ("Let Ann have 3 dogs.", "imperative"),
     ("At 60 cents, it's a bargain!", "conditional"),
+    ("When the fruits are 3 cm long, they fall.", "conditional"),
+    ("The young leave the nest when they are 15 days old.", "conditional"),
+    ("It came back after 28 minutes, and 39 seconds.", "composite"),
+    ("She is 5 feet 9 inches tall.", "composite"),
+    ("The country has universal suffrage at 18 years of age.", "age"),
+    ("He replaced the rifles with 9 mm Uzis.", "calibre"),
     ("Ann owns 3 dogs or 4 cats.", "alternative"),
     ("Ann wants 3 dogs for her farm.", "belief"),
     ("Ann hopes for 3 dogs.", "belief"),
@@ -308,7 +316,7 @@ def test_aqua_is_thinned_out_as_the_paper_says(shared: Path, name: str, kept: in
     [
         # The paper: 40,000 sentences with a number and 2,532 premises of 97,975 problems; of 508 that is 207 and 13.
         ({"entities": True}, 90, 164, 3),
-        ({}, 90, 164, 28),
+        ({}, 90, 164, 26),
         # By the released script, which allows longer rationales.
         ({"faithful": True}, 168, 270, 31),
     ],

@@ -145,9 +145,27 @@ def _read_annotations(table: FileTable) -> FileTable:
     worst = [_worst_label([name for note in notes for name in note["label"]]) for notes in cells]
     columns = [pl.Series(WORST, worst)]
     if "metadata" in table.columns:
-        columns.append(frame["metadata"].cast(pl.String).str.json_path_match("$.summarizer").alias("LLM"))
+        details = [_parse_cell(cell) or {} for cell in frame["metadata"].cast(pl.String)]
+        columns.append(pl.Series("LLM", [entry.get("summarizer") for entry in details], dtype=pl.String))
+        columns += _detector_scores(details, taken=table.columns)
     frame = frame.with_columns(columns).drop("annotations", "metadata", strict=False)
     return replace(table, rows=memory_rows(frame))
+
+
+def _detector_scores(details: list[dict[str, Any]], *, taken: list[str]) -> list[pl.Series]:
+    """A column for each detector whose support scores stand in the metadata of FaithBench: 1 means consistent.
+
+    Scores are floats, also those of detectors that give 0 or 1 only: as integers they could be numbers of classes.
+    """
+    names = dict.fromkeys(name for entry in details for name in entry)
+    scores = {name: [entry.get(name) for entry in details] for name in names if name not in taken}
+    return [
+        pl.Series(name, values, dtype=pl.Float64, strict=False)
+        for name, values in scores.items()
+        if all(value is None or (isinstance(value, int | float) and 0 <= value <= 1) for value in values)
+        and any(value is not None for value in values)
+        and not name.endswith("_id")
+    ]
 
 
 def _worst_label(names: list[str]) -> str:

@@ -26,6 +26,7 @@ from acidtest.core.suite import (
     stream_frame,
     visit_batches,
 )
+from acidtest.io.published import CORPUS
 from acidtest.suites.catalogue import SUITES, Request
 
 if TYPE_CHECKING:
@@ -79,10 +80,13 @@ def source_pairs(
     ``columns`` are those the suite will add: one of the same name in the corpus becomes ``source_<name>``.
     """
     from acidtest.io.wordlists import starter_pairs
+    from acidtest.text.published_sets import identify_corpus
 
     if isinstance(request.source, Path):
         raise TypeError("a suite made of pairs takes a suite as its source, not a path")
     pairs = rename_taken_columns(request.source or (default or starter_pairs)(), {*columns, *_WORKING_COLUMNS})
+    if corpus := identify_corpus(pairs):
+        pairs = replace(pairs, card=replace(pairs.card, arguments={**pairs.card.arguments, CORPUS: corpus}))
     available = pairs.card.rows
     if uses_all(request, available, "pairs", f"{pairs.name!r} has only {available:,}"):
         return pairs
@@ -182,7 +186,7 @@ def derive_suite(
         name,
         version=version,
         seed=request.seed,
-        arguments={"from": pairs.name} | dict(arguments or {}),
+        arguments={"from": pairs.name} | _published_corpus(pairs) | dict(arguments or {}),
         sources=pairs.card.sources,
         licence=pairs.card.licence or CORPUS_LICENCE,
         citation=SUITES[name].citation if citation is None else citation,
@@ -207,7 +211,12 @@ def derive_suite(
         left_out={},
         note="",
     )
-    return Suite(frame, card, Suite(pairs.frame, control))
+    return Suite(frame, card, Suite(pairs.frame, control, origin=pairs.origin))
+
+
+def _published_corpus(pairs: Suite) -> dict[str, Argument]:
+    """The argument that names the published corpus that the pairs are, if they are one."""
+    return {CORPUS: pairs.card.arguments[CORPUS]} if CORPUS in pairs.card.arguments else {}
 
 
 def detach_unlabelled(suite: Suite) -> Suite:

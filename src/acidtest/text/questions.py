@@ -20,9 +20,14 @@ def is_short_answer(text: str) -> bool:
     return words <= _MOST_WORDS or (words <= _MOST_WORDS_WITHOUT_STOP and not _SENTENCE_END.search(text.strip()))
 
 
-def join_question(question: str | None, answer: str) -> str:
-    """The hypothesis made of a short answer, ``Question: … Answer: …``; any other answer as it is."""
-    if not question or not question.strip() or not is_short_answer(answer):
+def join_question(question: str | None, answer: str, *, only_short: bool = True) -> str:
+    """The hypothesis made of a short answer, ``Question: … Answer: …``; any other answer as it is.
+
+    With ``only_short=False``, an answer of any length is joined with its question.
+    """
+    if not question or not question.strip():
+        return answer
+    if only_short and not is_short_answer(answer):
         return answer
     return _prefix(question) + answer.strip()
 
@@ -32,10 +37,10 @@ def bare_answer(question: str | None, hypothesis: str) -> str:
     return hypothesis.removeprefix(_prefix(question)) if question else hypothesis
 
 
-def join_questions(questions: pl.Series, answers: pl.Series) -> pl.Series:
+def join_questions(questions: pl.Series, answers: pl.Series, *, only_short: bool = True) -> pl.Series:
     """``join_question`` of every row."""
     rows = zip(questions, answers, strict=True)
-    joined = [answer and join_question(question, answer) for question, answer in rows]
+    joined = [answer and join_question(question, answer, only_short=only_short) for question, answer in rows]
     return pl.Series(answers.name, joined, dtype=pl.String)
 
 

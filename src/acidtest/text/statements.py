@@ -14,7 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +31,12 @@ from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.corpora import read_corpus
 from acidtest.text.misspelling import is_english
+from acidtest.text.published_sets import AQUA_RAT
 from acidtest.text.quantities import NUMBER_WORDS, quantities
 from acidtest.text.sentences import Sentences
 from acidtest.text.tagging import ENTITIES, is_given_name, tagger
 from acidtest.text.tokens import sentences
+from acidtest.text.wordnet import wordnet
 
 _WORDS = "|".join(NUMBER_WORDS)
 _MENTION = rf"\d|\b(?i:{_WORDS})\b"
@@ -71,6 +73,8 @@ class Statements:
     tagger: str
     """The name of the tagger that found named entities; empty if none were required."""
     left_out: Mapping[str, int]
+    corpus: str = ""
+    """The published corpus that the sentences are from; empty for others."""
 
 
 def statements(source: Suite | Path | None, *, entities: bool = False, faithful: bool = False) -> Statements:
@@ -94,7 +98,8 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
         _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
         # AQuA's files are called dev and test, which does not say what a suite was made from.
         name = stem(given) if "aqua" in stem(given).lower() else f"aqua-{stem(given)}"
-        return sieve.statements(Card(name, sources=table.sources, licence="Apache-2.0"))
+        card = Card(name, sources=table.sources, licence="Apache-2.0")
+        return replace(sieve.statements(card), corpus=AQUA_RAT)
     sieve.take_texts(_paragraphs(given))
     return sieve.statements(Card(stem(given)))
 
@@ -145,6 +150,7 @@ class _Sieve:
         for reason, pattern in packaged_table("quantities/exclusions.tsv").select("reason", "pattern").iter_rows():
             expected = pattern.replace("<number>", _NUMBER)
             frame = self.keep(frame, reason, ~pl.col("sentence").str.contains(expected))
+        frame = self.keep(frame, "imperative", ~_is_order(frame["sentence"]))
         problems = pl.Series([_problem(sentence) for sentence in frame["sentence"]], dtype=pl.String)
         self.left_out.update(f"number: {problem}" for problem in problems if problem)
         return frame.filter(problems == "")
@@ -262,6 +268,13 @@ def _unlisted_names(words: pl.DataFrame) -> pl.Series:
     goes_on = words["tag"].shift(-1).is_in(["VBZ", "VBD", "VBN", "MD", "POS"]).fill_null(value=False)
     begins = (words["text"] != words["text"].shift(1)).fill_null(value=True)
     return (proper & ~known) | (pl.Series(is_given_name(word)) & begins & goes_on)
+
+
+def _is_order(texts: pl.Series) -> pl.Series:
+    """Whether each text begins with the base form of a verb and its object: *Serve the soup with two spoons.*"""
+    opening = texts.str.to_lowercase().str.extract(r"^([a-z]+) (?:the|an?|this|these|those|it|them|your) ")
+    bases = wordnet().base_form_frame(opening.drop_nulls().unique(), "v").filter(pl.col("word") == pl.col("base"))
+    return opening.is_in(bases["word"].implode()).fill_null(value=False)
 
 
 def _problem(sentence: str) -> str:

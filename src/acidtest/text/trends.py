@@ -37,6 +37,10 @@ _MEASURES = re.compile(
     r"(?:percent|years?|days?|hours?|minutes?|\w*met(?:re|er)s?|miles?|pounds?|dollars?|euros?|million|billion|times|weeks?|"
     r"months?|kilo\w+|degrees?|feet|of|the|what|as)$"
 )
+_NAMES_A_KIND = re.compile(
+    r"(?:(?:the|any|all|only|many|most) )?(?:[\w-]+s|people|women|men|children) $|(?:an?|any|every|each) [\w-]+ $"
+)
+"""*Lorries heavier than 7.5 tonnes* are some lorries; *lorries are heavier than cars* compares."""
 _RELATIVE = re.compile(r"\b(?:who|which|that|whose|where)\b")
 
 
@@ -135,6 +139,8 @@ def _problem(lower: str, match: re.Match[str], item: TrendWord, evidence: str) -
         return "order in a rule"
     if item.kind == "comparative" and re.search(r"\bbut\b", lower):
         return "several words of comparison"
+    if item.kind == "comparative" and _NAMES_A_KIND.fullmatch(before):
+        return "in a description"
     if item.word in ("longer", "shorter") and not _DESCRIBED.search(before):
         # "It takes longer" has no opposite of one word.
         return "no plain opposite"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from acidtest.text.inflection import forms_by_slot, match_case
+from acidtest.text.inflection import forms_by_slot
 from acidtest.text.names import is_calendar_name
 from acidtest.text.transitive import (
     TIME,
@@ -28,6 +28,10 @@ _NEGATION = re.compile(
 _QUANTIFIER = re.compile(r"\b(?:every\w*|each|all|most|many|both|either|much)\b", re.IGNORECASE)
 _OF_OBJECT = re.compile(r" (?:on|about|against) (?!(?:\d|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun))", re.IGNORECASE)
 """Begins a phrase that belongs to the object before it: *the policy on trips*, *a lawsuit against the priory*."""
+_PLACE_OF_NAME = re.compile(r" (?:at|near|by|between|of|under|opposite) ")
+"""Begins a phrase that may belong to a name before it: *Kempton at Sandown*."""
+_DAY = re.compile(r" (?:on|last|yesterday|before|after|during|until|since)\b(?! (?:a|the) )")
+"""A time that may be that of an event before it rather than of the verb."""
 _POSSESSIVES = frozenset({"his", "her", "its", "their", "my", "your", "our", "own"})
 _DEFINITE = frozenset({"the", "this", "that", "these", "those", *_POSSESSIVES})
 _PRONOUNS = frozenset({"i", "he", "she", "it", "they", "we", "you", "him", "her", "them", "us", "me"})
@@ -89,6 +93,8 @@ def _to_passive(clause: TransitiveClause, document: str) -> str:
         clause.listed.verb in clause_words("object and of") and "of" in _words(tagged, clause.other)
     ):
         raise ValueError("object not sure")
+    if re.search(r"[A-Z]\S* [$€£]?\d[\d.,]* [a-z]", tagged.span(clause.other.start, clause.other.end)):
+        raise ValueError("two objects")
     if not clause.auxiliaries and not _is_past(clause) and tagged.tags[clause.other.start] in ("NN", "NNS", "JJ"):
         # "Klimt draws hotdogs" is about some, "hotdogs are drawn by Klimt" about all.
         raise ValueError("object without article")
@@ -107,22 +113,27 @@ def _to_passive(clause: TransitiveClause, document: str) -> str:
     if agent is None:
         raise ValueError("first word may be a name")
     agent = pronoun_case(agent, subject=False)
-    begin = patient if clause.lead else match_case(tagged.text[0], patient)
+    begin = patient if clause.lead else patient[:1].upper() + patient[1:]
     return f"{clause.lead}{begin} {be} {forms['participle']} by {agent}{rest}{clause.stop}"
 
 
 def _split_rest(clause: TransitiveClause) -> tuple[str, str]:
     """What follows the object: the part that belongs to it, and the adverbials of the clause."""
     tagged, rest, other = clause.tagged, clause.rest, clause.other
+    if not rest:
+        return "", ""
     is_closed = (is_name(tagged, other) and tagged.tokens[other.start] != "The") or tagged.tags[other.head] == "PRP"
-    if clause.rest_is_time or is_closed:
+    kind = noun_kind(tagged.words[other.head].removesuffix("s"))
+    if clause.listed.verb in clause_words("keeps object") or (kind in ("act", "event") and _DAY.search(rest)):
+        # "The passage discusses Kempton at Sandown", "it postponed the repairs on Monday".
+        raise ValueError("more after the object")
+    if clause.rest_is_time or (is_closed and not _PLACE_OF_NAME.match(rest)):
         return "", rest
     preposition = rest.split()[0]
     if preposition in clause.listed.transfer.split() or re.match(r" for (?:[$€£]?\d|an? \w+$)", rest):
         return "", rest
     time = re.search(rf"(?: {TIME})+$", rest)
     phrase = rest[: time.start()] if time else rest
-    kind = noun_kind(tagged.words[other.head].removesuffix("s"))
     is_about = not phrase.startswith(" on ") or (
         clause.listed.verb != "blame" and kind in ("communication", "cognition", "possession", "act")
     )
@@ -151,7 +162,7 @@ def _to_active(clause: TransitiveClause, document: str) -> str:
     if patient is None:
         raise ValueError("first word may be a name")
     agent = pronoun_case(tagged.span(clause.other.start, clause.other.end), subject=True)
-    begin = agent if clause.lead else match_case(tagged.text[0], agent)
+    begin = agent if clause.lead else agent[:1].upper() + agent[1:]
     patient = pronoun_case(patient, subject=False)
     return f"{clause.lead}{begin} {verb} {patient}{clause.middle}{clause.rest}{clause.stop}"
 

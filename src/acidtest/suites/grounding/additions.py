@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.assertions import NOT_MARKED, TaggedClaim, predicate_of, split_by_problem, tag_claims
+from acidtest.suites.grounding.coherence import leans_on_text
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 _END = re.compile(r"[\s.]*$")
 _OTHER_VERBS = frozenset({"VBD", "VBZ", "VBP", "MD", "WDT", "WP", ","})
 _FULL_NAME = re.compile(r"[A-Z][\w-]+ ([A-Z][\w-]+) [a-z]")
+_TITLED = re.compile(r"(?!The |A |An |Its |His |Her |Their |This |That )[A-Z][\w-]+ [A-Z][a-z]")
+"""*Mount Terevaka*, which a tagger may take for a noun with a name."""
+_MOST_SHARED = 0.5
+"""Two claims that share this part of their content words may be about one fact."""
 _YEAR = re.compile(r"\b((?:1\d|20)\d\d)s?\b")
 
 
@@ -122,7 +127,7 @@ def _agree(detail: str, predicate: Predicate | str) -> str:
     return detail.replace("{was}", "were" if is_plural else "was").replace("{is}", "are" if is_plural else "is")
 
 
-def _add(text: str, detail: str, kind: str, predicate: Predicate | str) -> str:
+def _add(text: str, detail: str, kind: str, predicate: Predicate | str = "") -> str:
     if kind == "apposition" and not isinstance(predicate, str):
         return f"{text[: predicate.start].rstrip()}, {detail}, {text[predicate.start :]}"
     end = _END.search(text)
@@ -130,7 +135,7 @@ def _add(text: str, detail: str, kind: str, predicate: Predicate | str) -> str:
     return f"{body}{' ' if kind == 'conjunct' else ', '}{detail}{stop}"
 
 
-@edit("cause", summary="A cause invented between two facts of the document", rows=49, whole_documents=True)
+@edit("cause", summary="A cause invented between two facts of the document", rows=49, version=2, whole_documents=True)
 def cause(batch: ClaimBatch) -> Iterator[Result]:
     """Two supported claims of a document, each with an evidence sentence of its own, are joined by *because* or *so*.
 
@@ -165,6 +170,63 @@ def cause(batch: ClaimBatch) -> Iterator[Result]:
             yield row, "no other fact without a stated link"
 
 
+@edit(
+    "lengthened",
+    summary="A claim lengthened by as many words as details and causes are, without becoming less supported",
+    rows=695,
+    whole_documents=True,
+)
+def lengthened(batch: ClaimBatch) -> Iterator[Result]:
+    """The control of ``partial`` and ``cause``, which lengthen the claim: as many words more, and gold stays.
+
+    ``kind`` is aside (a phrase that says nothing, such as *to put it in plain words*, as long as a drawn detail of
+    ``partial``) or fact (*A, and B*, where B is another supported claim of the document, as in ``cause``). Unsupported
+    claims are lengthened, too: they show how often any claim of this length is called supported.
+    """
+    from acidtest.text.cautions import first_caution
+
+    claims = dict[int, CheckedClaim]()
+    for row, claim in enumerate(batch.claims):
+        problem = first_caution(claim.text, "addition")
+        if problem:
+            yield row, problem
+        else:
+            claims[row] = claim
+    facts = dict[str, list[_Fact]]()
+    for tagged in tag_claims(claims, batch.tagger):
+        claim = claims[tagged.row]
+        if claim.label == "entailment" and not (first_caution(claim.text, "fact") or leans_on_text(claim.text)):
+            fact = _fact(claim, tagged)
+            if isinstance(fact, _Fact):
+                facts.setdefault(claim.document.text, []).append(fact)
+    for row, claim in claims.items():
+        others = [fact for fact in facts.get(claim.document.text, ()) if _may_follow(claim, fact)]
+        if others and claim.choose(2):
+            added = f"and {others[claim.choose(len(others), 1)].clause}"
+            yield row, EditedPair(claim=_add(claim.text, added, "fact"), change=f"+ {added}", kind="fact")
+        else:
+            kinds = sorted({detail.kind for detail in details()})
+            kind = kinds[claim.choose(len(kinds), 2)]
+            drawn = [detail for detail in details() if detail.kind == kind]
+            added = _aside(claim, len(drawn[claim.choose(len(drawn), 3)].detail.split(" ")))
+            yield row, EditedPair(claim=_add(claim.text, added, "aside"), change=f"+ {added}", kind="aside")
+
+
+def _may_follow(claim: CheckedClaim, fact: _Fact) -> bool:
+    """Whether a fact may be added to a claim: it is not the claim itself, nor one that the claim was made from."""
+    first, second = frozenset(content_stems(claim.text)), fact.stems
+    return len(first & second) < _MOST_SHARED * min(len(first), len(second))
+
+
+def _aside(claim: CheckedClaim, words: int) -> str:
+    """A phrase of as many words that says nothing."""
+    from acidtest.io.wordlists import packaged_table
+
+    asides = packaged_table("grounding/asides.tsv")["aside"].to_list()
+    fitting: list[str] = [aside for aside in asides if len(aside.split(" ")) == words]
+    return fitting[claim.choose(len(fitting), 4)]
+
+
 @dataclass(frozen=True)
 class _Fact:
     """A claim that can be a clause of a longer sentence."""
@@ -195,7 +257,9 @@ def _fact(claim: CheckedClaim, tagged: TaggedClaim) -> _Fact | str:
     if predicate.tag == "MD":
         return "possibility or attitude"
     text = _END.sub("", claim.text)
-    is_name = text.lower().startswith(predicate.subject[0]) and predicate.subject_tags[0] in ("NNP", "NNPS")
+    is_name = text.lower().startswith(predicate.subject[0]) and (
+        predicate.subject_tags[0] in ("NNP", "NNPS") or _TITLED.match(text) is not None
+    )
     clause = text if is_name else text[0].lower() + text[1:]
     years = tuple(int(year) for year in _YEAR.findall(claim.text))
     stems, names = content_stems(claim.text), content_stems(" ".join(names_and_numbers(claim.text)))

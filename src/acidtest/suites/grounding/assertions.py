@@ -141,7 +141,7 @@ def _difference(old: str, new: str) -> tuple[str, str]:
     return " ".join(first[begin : len(first) - same]), " ".join(second[begin : len(second) - same])
 
 
-@edit("trend", summary="A comparison or a trend of the claim turned round", rows=52, needs_gold=True)
+@edit("trend", summary="A comparison or a trend of the claim turned round", rows=52, version=2, needs_gold=True)
 def trend(batch: ClaimBatch) -> Iterator[Result]:
     """One word of comparison or change in a supported claim becomes its opposite: *rose* fell, *larger* smaller.
 
@@ -159,4 +159,6 @@ def trend(batch: ClaimBatch) -> Iterator[Result]:
             yield row, problem or str(reversal)
         else:
             change = f"{reversal.old} → {reversal.new}"
-            yield row, EditedPair(claim=reversal.text, label="contradiction", change=change, kind=reversal.kind)
+            # What happened before something may have gone on, or happened again, after it.
+            label = "non-entailment" if reversal.kind == "order" else "contradiction"
+            yield row, EditedPair(claim=reversal.text, label=label, change=change, kind=reversal.kind)

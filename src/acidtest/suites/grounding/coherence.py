@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from acidtest.suites.grounding.documents import SourceDocument, content_stems, names_and_numbers
 
@@ -35,6 +35,34 @@ _QUOTE = re.compile('["“”]')
 _WORD = re.compile(r"[A-Za-z][\w’'-]*")
 _COMPLETED = re.compile(r" (?:of|in|at|between|from) (?:which\b|(?:the )?[A-Z\d]|an? |any |each )")
 _APPOSITION = re.compile(r", [A-Z]")
+_ORDINAL = re.compile(
+    r"\b(?:[Tt]he|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Oo]ur|[Mm]y) (?:(?:very|only) )?"
+    r"(?:(?:second|next|latter|previous|following|preceding|remaining|rest|eldest|youngest)\b"
+    r"|(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b(?! (?:of|more|less)\b|[.;)]))"
+    r"(?!-| (?:century|time|half|quarter|year|month|week|day|user|of (?:\w+ )?(?:children|sons|daughters))\b| [A-Z])"
+    r"|\b[Ii]n the (?:first|second|third|fourth|fifth|last)(?=,)"
+    r"|\b[Tt]he \d+(?:st|nd|rd|th) (?:day|week|month|year|of)\b"
+    r"|^(?:The|His|Her|Its|Their|Our|My) (?:first|last|final|former)\b(?!-| (?:to|half|quarter|person|[A-Z])\b)"
+)
+"""*The second, a 1995 film*, *the first sold 300 copies*: which one depends on all that stands before."""
+_BARE_ORDINAL = re.compile(
+    r"\b[Tt]he (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"|last|next|former|latter|others?|rest)"
+    r"(?= ?[,.;]| (?:of (?:them|these|those)|ones?|two|three|is|are|was|were|has|have|had|will|would|can|could|\w+ed"
+    r"|sold|won|lost|came|went|took|made|began|became|got|ran|led)\b)"
+)
+_LINKED = re.compile(
+    r"(?:In (?:response|addition|contrast|return|turn|fact|particular)|As a result|For (?:example|instance|comparison)"
+    r"|By (?:contrast|comparison)|On the (?:contrary|other)|At (?:first|last|the time|the end|the beginning))\b"
+)
+_ITEM = re.compile(r"(?:^|(?<=[\s(]))(\d{1,2})[.)] (?=[A-Z\"“])")
+_ADVERBIAL = re.compile(
+    r"(?:In|On|At|After|Before|During|From|For|By|With|Without|Under|Since|Until|According|As|When|While|Although|Though"
+    r"|Because|If|Despite|Throughout|Over|Between|Among|To|Like|Unlike|Through|Within|Around|About|Of|Near|Nearly)\b"
+)
+"""Begins a sentence that names its subject later: *In Paris she met …*"""
+_MALE = frozenset(("he", "him", "his", "himself"))
+_FEMALE = frozenset(("she", "her", "herself"))
 _UNIQUE = frozenset(("sun", "moon", "world", "internet", "sea", "sky", "equator", "earth", "universe"))
 _OPENING_QUOTES = "\"“'‘"
 _FIRST_WORDS = 60
@@ -50,8 +78,8 @@ class Coherence:
     """Whether a sentence must stand right behind the one before it."""
     order: tuple[tuple[int, int], ...]
     """Pairs of sentences of which the first must stay before the second."""
-    is_conversation: bool
-    """Whether speakers take turns, so that a sentence would change its speaker."""
+    fixed: str = ""
+    """Why no sentence may change places: speakers take turns, or items are numbered; empty where some may."""
 
     def permits(self, numbers: Sequence[int]) -> bool:
         """Whether the sentences may stand in this order; a new first sentence needs nothing before it."""
@@ -87,6 +115,9 @@ def analyse_document(document: SourceDocument) -> Coherence:
     if _QUOTE.search(document.text):
         for number, sentence in enumerate(sentences[1:], 1):
             follows[number] |= _PERSON.search(_unquoted(sentence)) is not None
+    for number, sentence in enumerate(sentences):
+        if number and (pronoun := _unnamed_person(sentence)):
+            _tie_to_person(sentences, number, pronoun, follows)
     order = [*_name_order(sentences)]
     for number, sentence in enumerate(sentences):
         anchored = number == 0 or not document.stems[0].isdisjoint(document.stems[number]) or _has_name(sentence)
@@ -101,7 +132,90 @@ def analyse_document(document: SourceDocument) -> Coherence:
                 # What a document is about is said in its first sentence: "the director" may be that of its company.
                 order.append((0, number))
         follows[number] |= not anchored
-    return Coherence(tuple(follows), tuple(order), sum(map(begins_turn, sentences)) > 1)
+        if _ORDINAL.search(sentence):
+            follows[number] = True
+            order += [(earlier, number) for earlier in range(number)]
+            order += [(number, later) for later in range(number + 1, len(sentences))]
+    return Coherence(tuple(follows), tuple(order), _why_fixed(document))
+
+
+def _why_fixed(document: SourceDocument) -> str:
+    if sum(map(begins_turn, document.sentences)) > 1:
+        return "a conversation"
+    return "a numbered list" if is_numbered(document.text) else ""
+
+
+def is_numbered(text: str) -> bool:
+    """Whether a text numbers its items: *1. Textiles are the oldest. 2. Coins were added in 1911.*"""
+    numbers = [int(match[1]) for match in _ITEM.finditer(text)]
+    return any(after == before + 1 for before, after in pairwise(numbers))
+
+
+def _tie_to_person(sentences: Sequence[str], number: int, pronoun: str, follows: list[bool]) -> None:
+    """Keep the sentences together from the last one that may name the person whom a pronoun means."""
+    follows[number] = True
+    for before in range(number - 1, 0, -1):
+        if any(_may_be(pronoun, match[0]) for match in _NAME.finditer(sentences[before])):
+            return
+        follows[before] = True
+
+
+def refers_to_person_before(document: str) -> bool:
+    """Whether the first sentence of a document has a *he* or *she* and names nobody before."""
+    end = re.search(r"[.!?][\"”’)]*(?= [A-Z\"“])", document)
+    return bool(_unnamed_person(document[: end.end()] if end else document, of_subject=False))
+
+
+def _unnamed_person(sentence: str, *, of_subject: bool = True) -> str:
+    """The first pronoun of a person whom the sentence does not name before it; empty without one.
+
+    With ``of_subject``, a name does not count in a sentence such as *After meeting Ann Lee she left*.
+    """
+    words = ((match.start(), match[0].lower()) for match in _WORD.finditer(sentence))
+    start, pronoun = next(((start, word) for start, word in words if word in _MALE | _FEMALE), (0, ""))
+    if not pronoun or (of_subject and _ADVERBIAL.match(sentence)):
+        return pronoun
+    names = (match[0] for match in _NAME.finditer(sentence[:start]))
+    first = _WORD.match(sentence[:start])
+    is_named = any(_may_be(pronoun, name) for name in names) or (first is not None and _is_given(pronoun, first[0]))
+    return "" if is_named else pronoun
+
+
+def _may_be(pronoun: str, name: str) -> bool:
+    """Whether a pronoun may mean the bearer of a name: a full one, or a given one, of no other gender."""
+    from acidtest.text.names import is_calendar_name, is_listed_place
+
+    first, _, rest = name.removesuffix("'s").removesuffix("’s").partition(" ")
+    if is_calendar_name(first) or is_listed_place(f"{first} {rest}".strip()):
+        return False
+    return _is_given(pronoun, first) or (bool(rest) and _has_gender(pronoun, first))
+
+
+def _is_given(pronoun: str, word: str) -> bool:
+    from acidtest.text.names import is_person_name
+
+    return is_person_name(word.removesuffix("'s").removesuffix("’s")) and _has_gender(pronoun, word)
+
+
+def _has_gender(pronoun: str, given: str) -> bool:
+    from acidtest.text.name_lists import listed_genders
+
+    gender = listed_genders().get(given.removesuffix("'s").removesuffix("’s"), "")
+    return gender in ("", "male" if pronoun in _MALE else "female")
+
+
+def leans_on_text(claim: str) -> bool:
+    """Whether only the text explains a pronoun or an ordinal of a claim: *she left*, *the second sold 300 copies*."""
+    if _BARE_ORDINAL.search(claim):
+        return True
+    pronouns = _link_words("unless named")
+    words = _WORD.findall(claim)
+    pronoun = next((place for place, word in enumerate(words) if word.lower() in pronouns), None)
+    if pronoun is None:
+        return False
+    names = (place for place in range(pronoun) if words[place][0].isupper() and any(content_stems(words[place])))
+    # "In Lund she met a painter" names a place only.
+    return all(place and _ADVERBIAL.fullmatch(words[place - 1].capitalize()) for place in names)
 
 
 def begins_turn(sentence: str) -> bool:
@@ -125,7 +239,9 @@ def refers_back(sentence: str) -> bool:
     if len(words) < 3 or not (sentence[0].isupper() or sentence[0].isdigit() or sentence[0] in f"{_OPENING_QUOTES}("):
         return True
     pronouns = _link_words("unless named")
-    if words[0] in _link_words("opening") or words[0] in pronouns:
+    if words[0] in _link_words("opening") or words[0] in pronouns or _LINKED.match(sentence):
+        return True
+    if _unnamed_person(sentence) or _BARE_ORDINAL.search(sentence):
         return True
     if words[0] in _link_words("opening quantity") and words[1] in _link_words("after quantity"):
         return True
@@ -184,6 +300,8 @@ def _is_named_before(sentence: str, pronouns: frozenset[str]) -> bool:
     """Whether a name stands before the first of these pronouns; a plural such as "Children" does before *their*."""
     first = next(match for match in _WORD.finditer(sentence) if match[0].lower() in pronouns)
     pronoun = first[0].lower()
+    if pronoun not in _MALE | _FEMALE and _ADVERBIAL.match(sentence):
+        return False
     if pronoun in _link_words("thing") and not _link_words("reporting").isdisjoint(_WORD.findall(sentence)):
         return False
     name = _NAME.search(sentence)

@@ -15,6 +15,7 @@ from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
 from acidtest.suites.grounding import CITATION, grounding_pairs
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, draw_claims
+from acidtest.suites.grounding.occurrences import candidate_measures, context_problem, is_first_in
 
 _NAME = "grounding/conflicts"
 _COLUMNS: dict[str, Kind] = {"kind": "factor", "first": "factor", "last": "factor", "value": "factor", "change": "text"}
@@ -55,7 +56,7 @@ _YEARS_APART = (3, 4, 6, 7, 8, 9, 11, 12, 13, 14)
 @generator(
     _NAME,
     summary="A claim and two passages, one of which says otherwise in a number or date, in both orders",
-    rows=240,
+    rows=232,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
@@ -78,6 +79,7 @@ def conflicts(request: Request) -> Suite:
         pairs,
         crossed,
         request=request,
+        version=2,
         columns={**kept, **_COLUMNS},
         crossings=(("first", "last"),),
         sample_by="base_id",
@@ -160,6 +162,11 @@ def _other_numbers(claim: CheckedClaim, sentence: str) -> Iterator[OtherValue]:
     claimed = {(quantity.value, quantity.form) for quantity in quantities(claim.text) if not quantity.problem}
     for quantity in quantities(sentence) if claimed else ():
         if quantity.problem or (quantity.value, quantity.form) not in claimed:
+            continue
+        measures = (one for one in candidate_measures(sentence) if one.number_start == quantity.start)
+        end = next((measure.end for measure in measures), quantity.end)
+        if context_problem(sentence, quantity.start, end) or is_first_in(sentence[: quantity.start]):
+            # "More than 300 territories" does not deny "200 territories".
             continue
         choices = [value for higher in (True, False) for value in alternatives(quantity, higher=higher)]
         texts = [write_like(quantity, value) for value in choices]

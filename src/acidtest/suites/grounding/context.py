@@ -11,6 +11,8 @@ from acidtest.suites.grounding.coherence import (
     Coherence,
     analyse_document,
     begins_turn,
+    is_numbered,
+    leans_on_text,
     opens_with_link,
     rearrange,
     refers_back,
@@ -33,7 +35,7 @@ _MOST_TOGETHER = 3
 """Sentences that move together with the evidence, itself included."""
 
 
-@edit("filler", summary="A sentence that says nothing added to the document", rows=692)
+@edit("filler", summary="A sentence that says nothing added to the document", rows=692, version=2)
 def filler(batch: ClaimBatch) -> Iterator[Result]:
     """A sentence that says nothing, such as "More details will follow.", at the start, in the middle or at the end.
 
@@ -61,7 +63,8 @@ def filler(batch: ClaimBatch) -> Iterator[Result]:
 @edit(
     "position",
     summary="The evidence moved to the start, the middle or the end of the document",
-    rows=139,
+    rows=118,
+    version=2,
     moves_evidence=True,
 )
 def position(batch: ClaimBatch) -> Iterator[Result]:
@@ -77,8 +80,9 @@ def position(batch: ClaimBatch) -> Iterator[Result]:
             yield row, "no single evidence sentence"
             continue
         coherence = _analysis(claim.document, analyses)
-        if coherence.is_conversation:
-            yield row, "a conversation"
+        problem = coherence.fixed or ("refers to a text before" if leans_on_text(claim.text) else "")
+        if problem:
+            yield row, problem
             continue
         places = _PLACES if _names_itself(claim) else _PLACES[1:]
         moved = [
@@ -92,7 +96,7 @@ def position(batch: ClaimBatch) -> Iterator[Result]:
             yield row, EditedPair(document=rearrange(claim.document, numbers), kind=place, change=f"to the {place}")
 
 
-@edit("order", summary="The sentences of the document in another order", rows=369, moves_evidence=True)
+@edit("order", summary="The sentences of the document in another order", rows=330, version=2, moves_evidence=True)
 def order(batch: ClaimBatch) -> Iterator[Result]:
     """Sentences change places as far as no pronoun, connective or definite loses what it refers to; gold is kept.
 
@@ -106,8 +110,9 @@ def order(batch: ClaimBatch) -> Iterator[Result]:
             yield row, "claim about an order"
             continue
         coherence = _analysis(claim.document, analyses)
-        if coherence.is_conversation:
-            yield row, "a conversation"
+        problem = coherence.fixed or ("refers to a text before" if leans_on_text(claim.text) else "")
+        if problem:
+            yield row, problem
             continue
         numbers = _shuffled(claim, coherence)
         if all(after == before + 1 for before, after in pairwise(numbers)):
@@ -190,6 +195,8 @@ def _gaps(document: SourceDocument) -> list[tuple[str, int]]:
     if not opens_with_link(sentences[0]):
         gaps.insert(0, ("start", 0))
     inner = [gap for gap in range(1, size) if size / 3 <= gap <= 2 * size / 3 or size == 2]
+    if is_numbered(document.text):
+        inner = []
     if sum(map(begins_turn, sentences)) > 1:
         # A sentence within a turn would be said by its speaker.
         inner = [gap for gap in inner if begins_turn(sentences[gap])]

@@ -2,7 +2,8 @@
 
 A document says of two named subjects how much of something each did; the claim names one of them and one of the two
 numbers. Supported and unsupported claims differ only in whose number it is, so that every word, name and number of a
-claim is in the document as often where it is supported as where it is not.
+claim is in the document as often where it is supported as where it is not. A long claim also says a detail that the
+document states of both subjects.
 """
 
 from __future__ import annotations
@@ -26,13 +27,17 @@ SWITCHED = {
     "names_found": ("yes", "no"),
     "numbers_found": ("yes", "no"),
     "document_length": ("long", "short"),
+    "claim_length": ("long", "short"),
 }
 """The cues with two values, each in half of the rows: its column, the value with the cue and the one without."""
 PLACES = ("start", "middle", "end")
 GOLD = ("entailment", "non-entailment")
-_PER_CELL = 32
-_SETTINGS = 2 ** (len(SWITCHED) - 2)
-"""Items that put one row into every cell: each is asked under four settings of the cues, at every place, both ways."""
+_PER_CELL = 24
+_LENGTH = "claim_length"
+_OF_DOCUMENT = tuple(column for column in SWITCHED if column != _LENGTH)
+"""The cues that a document may have; the claim is the same with and without them."""
+_SETTINGS = 2 ** (len(_OF_DOCUMENT) - 2)
+"""Items that put one row into every cell: each has four settings of the document, every place, both claims and gold."""
 _CELLS = len(GOLD) * len(PLACES) * 2 ** len(SWITCHED)
 _TOPICS, _SENTENCES = 6, 4
 """How many unrelated topics a long document has, and how many sentences of each; a short one has two of one topic."""
@@ -52,19 +57,20 @@ _NOTE = (
 
 @generator(
     _NAME,
-    summary="Supported and unsupported claims crossed with their words, names and numbers in the document",
+    summary="Supported and unsupported claims crossed with length, and with words, names and numbers of the document",
     rows=_PER_CELL * _CELLS,
     source="templates",
     citation=CITATION,
     licence="Apache-2.0",
 )
 def cues(request: Request) -> Suite:
-    """Claims and documents for the profile of a verifier, ``n`` in every cell; the rows of one claim are a group.
+    """Claims and documents for the profile of a verifier, ``n`` in every cell; the rows of one fact are a group.
 
     ``words_found``: all words of the claim but its name and number are in the document, or hardly a content word is.
     ``names_found`` and ``numbers_found``: the document has its name and number as the claim writes them, or otherwise
-    (WHO, two years). ``document_length``: about 60 words or about 400. ``evidence_place``: where in the document the
-    sentence stands that decides the claim.
+    (WHO, two years). ``document_length``: about 60 words or about 420. ``claim_length``: about 10 words, or about 22
+    with a detail that every document states after the deciding sentence. ``evidence_place``: where in the document both
+    sentences are.
     """
     draws = Draws(request.seed, _NAME)
     items = draw_items(_SETTINGS * (_PER_CELL if request.n is None else request.n), draws)
@@ -75,6 +81,7 @@ def cues(request: Request) -> Suite:
         _NAME,
         seed=request.seed,
         licence="Apache-2.0",
+        version=2,
         citation=CITATION,
         note=_NOTE,
         columns=_COLUMNS,
@@ -100,11 +107,14 @@ class CrossedClaim:
     """Whether the subject of the claim is named before the other."""
     unrelated: tuple[tuple[str, ...], ...]
     """The sentences of a long document, by topic."""
+    details: dict[str, str]
+    """A sentence about both subjects that every document has, by value of ``words_found``; long claims add it."""
 
-    @property
-    def hypothesis(self) -> str:
-        """The text of the claim."""
-        return _capitalised(self.claim.format(name=self.names[0], number=self.numbers[0]))
+    def hypothesis(self, *, is_long: bool) -> str:
+        """The text of the claim; a long one has the detail as well, in its own words."""
+        text = _capitalised(self.claim.format(name=self.names[0], number=self.numbers[0]))
+        detail = self.details["all"]
+        return f"{text.removesuffix('.')}, and {detail[0].lower()}{detail[1:]}" if is_long else text
 
     def evidence(self, *, supported: bool, words: str, name_form: int, number_form: int) -> str:
         """The sentence that decides the claim; it exchanges the two numbers where the claim is not supported."""
@@ -148,10 +158,20 @@ def draw_items(count: int, draws: Draws) -> list[CrossedClaim]:
             for topic, texts in enumerate(sentences)
         )
         texts = {"all": fact["all"], "few": fact["few"]}
+        details = {"all": f"{_capitalised(fact['detail'])}.", "few": fact["detail_few"]}
         comes_first = choose.one(2, "order") == 0
         items.append(
             CrossedClaim(
-                fact["fact"], fact["claim"], texts, name, other_name, amount, other_amount, comes_first, unrelated
+                fact["fact"],
+                fact["claim"],
+                texts,
+                name,
+                other_name,
+                amount,
+                other_amount,
+                comes_first,
+                unrelated,
+                details,
             )
         )
     return items
@@ -187,51 +207,55 @@ def _by_kind(table: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
 
 
 def _item_rows(number: int, item: CrossedClaim) -> Iterator[dict[str, object]]:
-    """The rows of a claim: four settings of the cues, at every place, with both gold.
+    """The rows of a fact: four settings of the cues of its document, at every place, with both claims and both gold.
 
-    One cue is switched alone. The other three have one setting and the opposite one, so that every cue is on in half of
-    a claim's rows, and what is particular to the claim adds nothing to its effect.
+    One of these cues is switched alone. The other three have one setting and the opposite one, so that every cue is on
+    in half of the rows of each claim, and what is particular to the claim adds nothing to its effect.
     """
     turn, setting = divmod(number, _SETTINGS)
-    switched = list(SWITCHED)[turn % len(SWITCHED)]
-    others = [column for column in SWITCHED if column != switched]
-    for opposite, value, place, gold in product((False, True), (False, True), PLACES, GOLD):
-        on = {column: bool(setting >> bit & 1) != opposite for bit, column in enumerate(others)} | {switched: value}
+    switched = _OF_DOCUMENT[turn % len(_OF_DOCUMENT)]
+    others = [column for column in _OF_DOCUMENT if column != switched]
+    both = (False, True)
+    for opposite, value, is_long, place, gold in product(both, both, both, PLACES, GOLD):
+        on = {column: bool(setting >> bit & 1) != opposite for bit, column in enumerate(others)}
+        on |= {switched: value, _LENGTH: is_long}
+        words = "all" if on["words_found"] else "few"
         evidence = item.evidence(
             supported=gold == "entailment",
-            words="all" if on["words_found"] else "few",
+            words=words,
             name_form=0 if on["names_found"] else 1,
             number_form=0 if on["numbers_found"] else 1,
         )
         yield {
             "item": number,
-            "premise": item.document(evidence, place=place, is_long=on["document_length"]),
-            "hypothesis": item.hypothesis,
+            "premise": item.document(f"{evidence} {item.details[words]}", place=place, is_long=on["document_length"]),
+            "hypothesis": item.hypothesis(is_long=on["claim_length"]),
             "label": gold,
             "group": f"item {number}",
             "certainty": "logical",
             **{column: values[0 if on[column] else 1] for column, values in SWITCHED.items()},
             PLACE: place,
-            EVIDENCE: evidence,
+            EVIDENCE: f"{evidence}\n{item.details[words]}" if on["claim_length"] else evidence,
             "fact": item.fact,
             "switched": switched,
         }
 
 
 def _turns(rows: pl.DataFrame, draws: Draws) -> pl.Series:
-    """In which turn a limited sample takes each row; every 24 turns hold one row of every cell.
+    """In which turn a limited sample takes each row; every 48 turns hold one row of every cell.
 
-    A turn has both gold of one claim under one setting and its opposite, at one place.
+    A turn has both gold of one claim under one setting of the other cues and its opposite, at one place.
     """
     code = pl.sum_horizontal(
-        pl.when(pl.col(column) == values[0]).then(1 << bit) for bit, (column, values) in enumerate(SWITCHED.items())
+        pl.when(pl.col(column) == SWITCHED[column][0]).then(1 << bit) for bit, column in enumerate(_OF_DOCUMENT)
     )
-    setting = pl.min_horizontal(code, 2 ** len(SWITCHED) - 1 - code)
+    setting = pl.min_horizontal(code, 2 ** len(_OF_DOCUMENT) - 1 - code)
+    length = (pl.col(_LENGTH) == SWITCHED[_LENGTH][0]).cast(pl.Int64)
     place = pl.col(PLACE).replace_strict(PLACES, range(len(PLACES)), return_dtype=pl.Int64)
     bits = draws.bits(rows["item"].to_numpy().astype(np.uint64), "turn")
-    units = rows.select(kind=setting * len(PLACES) + place, draw=pl.Series(bits))
+    units = rows.select(kind=(2 * setting + length) * len(PLACES) + place, draw=pl.Series(bits))
     before = pl.col("draw").rank("dense").over("kind").cast(pl.Int64) - 1
-    kinds = len(PLACES) * 2 ** (len(SWITCHED) - 1)
+    kinds = len(PLACES) * 2 ** len(_OF_DOCUMENT)
     return units.select((before * kinds + pl.col("kind")).cast(pl.String).alias("turn")).to_series()
 
 

@@ -38,7 +38,7 @@ class _Place:
     mention: DateMention | ClockTime
 
 
-@edit("date", summary="A date, time of day or duration of a supported claim replaced by another", rows=73)
+@edit("date", summary="A date, time of day or duration of a supported claim replaced by another", rows=73, version=2)
 def date(batch: ClaimBatch) -> Iterator[Result]:
     """One year, month, day, weekday, time of day or duration of a supported claim becomes another.
 

@@ -10,6 +10,8 @@ from functools import cache, cached_property
 import polars as pl
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,:-][^\W_]+)*")
+_LIST_NUMBER = re.compile(r"\(?\d{1,3}[.)]")
+"""A sentence that is only the number of an item: *3.* before *Paintings include 18 works.*"""
 _LEAST_SHARED = 0.75
 """A sentence decides a claim only if it has at least this share of the claim's content words."""
 _AHEAD = 0.25
@@ -87,10 +89,18 @@ def _split_documents(texts: pl.Series) -> dict[str, SourceDocument]:
 
     split = sentences(texts).group_by("text", maintain_order=True).agg("sentence", "start")
     columns = (texts.gather(split["text"]), split["sentence"], split["start"])
-    documents = {
-        text: SourceDocument(text, tuple(parts), tuple(starts)) for text, parts, starts in zip(*columns, strict=True)
-    }
+    documents = {text: _join_list_numbers(text, parts, starts) for text, parts, starts in zip(*columns, strict=True)}
     return {text: documents.get(text) or SourceDocument(text, (text,), (0,)) for text in texts}
+
+
+def _join_list_numbers(text: str, sentences: Sequence[str], starts: Sequence[int]) -> SourceDocument:
+    """The document, with the number of a list item and the sentence after it as one sentence."""
+    ends = [start + len(sentence) for start, sentence in zip(starts, sentences, strict=True)]
+    numbers = [number for number, sentence in enumerate(sentences[:-1]) if _LIST_NUMBER.fullmatch(sentence)]
+    firsts = [number for number in range(len(sentences)) if number - 1 not in numbers]
+    lasts = [number for number in range(len(sentences)) if number not in numbers]
+    joined = tuple(text[starts[first] : ends[last]] for first, last in zip(firsts, lasts, strict=True))
+    return SourceDocument(text, joined, tuple(starts[first] for first in firsts))
 
 
 def find_evidence(claim: str, document: SourceDocument) -> tuple[int, ...]:

@@ -41,7 +41,12 @@ _EVENT_TIME = re.compile(r" (?:ago|earlier|later|before|after|previously|from no
 _OTHER_SCALES = {"thousand": ("million",), "million": ("billion", "thousand"), "billion": ("million", "trillion")}
 
 
-@edit("number", summary="A number of a supported claim replaced by another that the document does not have", rows=61)
+@edit(
+    "number",
+    summary="A number of a supported claim replaced by another that the document does not have",
+    rows=61,
+    version=2,
+)
 def number(batch: ClaimBatch) -> Iterator[Result]:
     """One number of a supported claim becomes another, written the same way: 22 million crowns, 31 million crowns.
 
@@ -59,7 +64,7 @@ def number(batch: ClaimBatch) -> Iterator[Result]:
         yield row, change_number(claim, chosen, _number_kind(claim.text, chosen), "contradiction")
 
 
-@edit("unit", summary="A unit or scale of a supported claim replaced by another", rows=50)
+@edit("unit", summary="A unit or scale of a supported claim replaced by another", rows=50, version=2)
 def unit(batch: ClaimBatch) -> Iterator[Result]:
     """One unit of a supported claim becomes another: 167 metres, 167 feet; 60 million, 60 billion; 5 euros, 5 dollars.
 

@@ -35,6 +35,16 @@ _THRESHOLD = re.compile(r"(?i)\bafter(?: \w+ing)?(?: an?)? $")
 """What happens after a gain of ten pounds happens after a higher one, too."""
 _AMOUNT_OF = re.compile(r"\S+ (?:minutes|hours|days|weeks|months|years) of\b")
 """Ten hours of work that earn a reward earn one for 13 hours, too."""
+_ITEM = re.compile(r"(?:^|[.!?:;][\"”’)]*\s+|\n\s*)(\d{1,3})[.)]\s+(?=[^\W\d_])|\((\d{1,3})\)|#(\d+)")
+"""The number of a list item, which counts nothing: *3. Paintings*, *(3) paintings*, *#3*."""
+_FIRST_IN = re.compile(
+    r"(?i)\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)|latest|only|record"
+    r"|last(?! (?:night|week|month|year|summer|winter|spring|autumn))|most|least|best|worst"
+    r"|(?!(?:for|inter|requ|prot|cont|harv|arr|pri|w|g|t|r|n)est)\w+est)\b[^;:]*"
+    r"\b(?:in|for|within) (?:(?:the|its|their|his|her|more|less|than|over|about|almost|nearly|at|least|last|past"
+    r"|previous|only|just) )*$"
+)
+"""What is the first, second or largest one in seven years is so in seven weeks, too."""
 _NEAR = 50
 """How many characters before and after a number are looked at."""
 _MOST_COMMON = 12
@@ -56,6 +66,7 @@ def candidate_measures(text: str) -> tuple[Measure, ...]:
     spans = [(date.start, date.end) for date in read_dates(text)] + [
         (time.start, time.end) for time in read_times(text)
     ]
+    spans += [item.span(item.lastindex or 0) for item in _ITEM.finditer(text)]
     return tuple(
         measure
         for measure in measures
@@ -100,8 +111,15 @@ def problem_in_claim(text: str, measure: Measure) -> str:
         return "vague number"
     if measure.dimension != "time" and _THRESHOLD.search(before):
         return "part of a restriction"
+    if is_first_in(before):
+        return "first, last or only ones"
     problem = change_problem(before) or context_problem(text, measure.start, measure.end)
     return problem or claim_problem(text) or restriction_problem(text, before)
+
+
+def is_first_in(before: str) -> bool:
+    """Whether a number after these words says among how many, or for how long, something is the first or largest."""
+    return _FIRST_IN.search(before) is not None
 
 
 def context_problem(text: str, start: int, end: int, *, kind: str = "") -> str:
@@ -162,7 +180,20 @@ def problem_in_evidence(claim: CheckedClaim, measure: Measure) -> str:
         and not _count_the_same(claim.text, measure, sentence, same[0])
     ):
         return "number counts something else in the evidence"
-    return context_problem(sentence, same[0].start, same[0].end)
+    return context_problem(sentence, same[0].start, same[0].end) or _problem_elsewhere(claim, measure)
+
+
+def _problem_elsewhere(claim: CheckedClaim, measure: Measure) -> str:
+    """Why a number is inexact in another sentence of the document: *200 territories* may be *more than 200*."""
+    if measure.value <= _MOST_COMMON:
+        return ""
+    for number, sentence in enumerate(claim.document.sentences):
+        if number in claim.evidence or measure.number not in sentence:
+            continue
+        for other in candidate_measures(sentence):
+            if _is_same(measure, other, sentence) and (reason := context_problem(sentence, other.start, other.end)):
+                return reason
+    return ""
 
 
 def _is_same(measure: Measure, other: Measure, sentence: str) -> bool:

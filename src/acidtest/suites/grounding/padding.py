@@ -18,7 +18,7 @@ from acidtest.core.suite import PARSES, Kind, Suite, compact_frame, stream_frame
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
 from acidtest.suites.grounding import CITATION, STARTER, grounding_pairs, starter_claims
-from acidtest.suites.grounding.coherence import open_definites, opens_with_link
+from acidtest.suites.grounding.coherence import leans_on_text, open_definites, opens_with_link, refers_to_person_before
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import draw_claims
 
@@ -66,7 +66,7 @@ _SAYS_EVERYTHING = re.compile(
 @generator(
     _NAME,
     summary="Unrelated documents before and after that of the claim, 2 to 32 times its length in all",
-    rows=614,
+    rows=611,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
@@ -102,6 +102,7 @@ def padding(request: Request, *, times: str = _TIMES) -> Suite:
         pairs,
         padded,
         request=request,
+        version=2,
         arguments={"times": "+".join(map(str, multiples))},
         columns={**kept, **_COLUMNS},
         crossings=(("kind", "place"),),
@@ -243,6 +244,8 @@ def _unfit_reason(claim: str, document: str) -> str:
     if _SAYS_EVERYTHING.search(claim):
         return "speaks of everything"
     pronoun = _PRONOUN.search(claim)
+    if leans_on_text(claim):
+        return "refers to a text before"
     if pronoun and not any(
         claim.find(word) < pronoun.start() for word in names_and_numbers(claim) if word[0].isupper()
     ):
@@ -284,7 +287,9 @@ def _collect_companions(pairs: Suite, draws: Draws) -> CompanionDocuments:
 
 
 def _needs_text_before(document: str) -> bool:
-    """Whether a document begins with a word such as *they*; "This leaflet" is about itself."""
+    """Whether a document begins with a word such as *they*, or *she* soon after; "This leaflet" is about itself."""
+    if refers_to_person_before(document):
+        return True
     return opens_with_link(document) and not _ABOUT_ITSELF.match(document)
 
 

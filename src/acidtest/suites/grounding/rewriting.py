@@ -43,7 +43,7 @@ class Rewriting:
     new: str
 
 
-@edit("rewritten", summary="A number, unit or date of a claim written otherwise", rows=266)
+@edit("rewritten", summary="A number, unit or date of a claim written otherwise", rows=266, version=2)
 def rewritten(batch: ClaimBatch) -> Iterator[Result]:
     """A number, unit or date of a claim is written otherwise and means the same; gold stays.
 

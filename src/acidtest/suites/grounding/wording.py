@@ -15,7 +15,7 @@ _COMPLEX = re.compile(
 _JOINT = re.compile(r"\w (?:and|or) \w")
 
 
-@edit("voice", summary="An active claim in the passive, or a passive one in the active", rows=26)
+@edit("voice", summary="An active claim in the passive, or a passive one in the active", rows=24, version=2)
 def voice(batch: ClaimBatch) -> Iterator[Result]:
     """A plain clause is put into the other voice: the claim says the same.
 
