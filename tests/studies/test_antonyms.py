@@ -244,7 +244,7 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
         antonym_types(read_table(tmp_path / "other.tsv"))
 
 
-FROM_MNLI = Card("stress/antonymy", arguments={"from": "mnli_dev_matched", "wsd": "context"})
+FROM_MNLI = Card("stress/antonymy", arguments={"from": "mine", "corpus": "mnli-matched", "wsd": "context"})
 SHARES = {"gradable": Estimate(1.0, n=1), "relational": Estimate(0.0, n=1), "complementary": Estimate(0.0, n=1)}
 
 

@@ -256,3 +256,32 @@ def test_rows_do_not_depend_on_the_blocks_they_are_read_in() -> None:
     assert found.filter(pl.col("row") >= 89_997).select("premise_word", "hypothesis_word").unique().sort(
         "premise_word"
     ).rows() == [("hot", "cold"), ("old", "young")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Names and titles.
+        "We Have Always Lived in the Castle is a film.",
+        "The Ghost Inside was an American band.",
+        "Slow Burn is the fourth episode.",
+        "Great Barrington is a town.",
+        # Other senses, shown by the noun or the word after.
+        "It became a great commercial hit.",
+        "It was a great power.",
+        "The critics were cold.",
+        "Squealer is employed to alter the rules.",
+        "The alphabet is limited to 128 characters.",
+        "They are clothed in hair.",
+        # Rivers rise, plants grow and houses stand.
+        "It rises at an elevation of 820 feet.",
+        "The shrub grows in damp woods.",
+        "It grows in damp woods.",
+        "The Museum of Early Flight stands on a hill.",
+        # Another area has another fate, and what holds since the early 1990s holds since the late ones.
+        "They came to rule the area to the south of the Aras.",
+        "It has seen a rise in numbers since the early 1990s.",
+    ],
+)
+def test_names_titles_and_other_senses_are_left_alone(text: str) -> None:
+    assert changes(text) == []

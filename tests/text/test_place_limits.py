@@ -37,6 +37,16 @@ def limits(category: str, text: str) -> dict[str, str | None]:
         ("times-of-day", "Sitting up at night is jumpy.", "no single event"),
         ("weekdays", "The museum opened on Friday.", None),
         ("animals", "The word is applied to a dog.", "about words"),
+        ("hypernyms", "It was the national bird.", "ranked"),
+        ("animals", "It has more than nine, compared to dogs with four.", "superlative or comparative"),
+        ("animals", "They are related to lizards.", "in a role"),
+        # Behind a house stands something; behind a kidnapping is somebody.
+        ("antonyms", "A gang was behind the kidnapping.", "of no place"),
+        ("antonyms", "A bomb was thrown near the end of the war.", "of no place"),
+        ("antonyms", "A gang hid behind the house.", None),
+        ("antonyms", "Harrison succeeded Van Buren.", "has an object"),
+        ("antonyms", "He was succeeded by his sons.", "has an object"),
+        ("antonyms", "The plan succeeded in May.", None),
     ],
 )
 def test_only_a_synonym_may_replace_the_word(category: str, text: str, reason: str | None) -> None:
@@ -65,6 +75,15 @@ def test_only_what_is_entailed_may_replace_the_word(category: str, text: str, re
         ("sports", "Two boys play softball.", None),
         ("ordinals", "The second runner is tired.", "no single event"),
         ("cities", "They sang, especially in Vienna.", "not the only one"),
+        # Of others the same may be true.
+        ("antonyms", "Natural deposits were found in France.", "says which ones"),
+        ("antonyms", "The columns behind the temple formed a porch.", "says which ones"),
+        ("ordinals", "The first landing used a small camera.", "says which ones"),
+        ("antonyms", "The early years were hard.", "says which ones"),
+        ("antonyms", "A witness with a high level of concern is likely to help.", "no single event"),
+        ("antonyms", "Young men danced in the street.", None),
+        ("antonyms", "The modern republic became independent.", None),
+        ("ordinals", "It was used on the first landing.", None),
     ],
 )
 def test_nothing_contradicts_what_may_be_true_of_another_too(category: str, text: str, reason: str | None) -> None:
@@ -84,6 +103,11 @@ def test_a_small_elephant_is_not_a_small_animal() -> None:
         ("nationalities", "He defeated the French number one in three sets.", "one of its kind"),
         ("nationalities", "He defeated a French player in three sets.", None),
         ("hypernyms", "The virus reached 40 million people.", "a total"),
+        ("animals", "Nearly 90 % of them are frogs.", "a share"),
+        ("hypernyms", "It exercises a person's ability to wait.", "any one"),
+        ("hypernyms", "While a person is asleep, it rests.", "any one"),
+        ("vehicles", "The cause of a car is rubber.", "any one"),
+        ("hypernyms", "It exercised a person's ability to wait.", None),
     ],
 )
 def test_no_wider_word_stands_for_a_part_or_for_the_only_one(category: str, text: str, reason: str | None) -> None:

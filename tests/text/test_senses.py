@@ -5,6 +5,7 @@ are looked for, what is made of them, and what is refused.
 from __future__ import annotations
 
 import re
+import sys
 import zipfile
 from collections.abc import Callable
 from itertools import chain
@@ -216,6 +217,17 @@ def test_a_folder_the_environment_names_goes_first(tmp_path: Path) -> None:
         places.append(found.path.relative_to(tmp_path).as_posix())
         del environment[variable]
     assert places == ["mine", "data/wordnet", "nltk/corpora/wordnet"]
+
+
+def test_a_wordnet_of_another_home_is_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched = tmp_path / "user" / ".local" / "share" / "acidtest" / "wordnet"
+    fetched.mkdir(parents=True)
+    (fetched / "data.noun").touch()
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    assert find_wordnet_folder({}, home=tmp_path / "user") == WordNetFolder(fetched, senses_module.FETCH)
+    elsewhere = find_wordnet_folder({}, home=tmp_path / "nobody")
+    assert elsewhere is None or not elsewhere.path.is_relative_to(tmp_path)
 
 
 def test_the_zip_file_nltk_downloads_is_read(tmp_path: Path, made_wordnet: Callable[..., Path]) -> None:

@@ -65,6 +65,10 @@ def test_a_word_is_replaced_and_the_rest_follows(category: str, text: str, chang
         ("antonyms", "A tall man and a tall woman talk.", "twice in the text"),
         ("instruments", "A boy plays guitar.", "without an article"),
         ("rooms", "A family stands in a paved courtyard.", "described"),
+        ("countries", "Exports in 2004 reached US$10,530.", "part of a compound"),
+        ("antonyms", "The animals were covered by a common ancestor.", "no such frame"),
+        ("antonyms", "He took the job effective August 1969.", "no such frame"),
+        ("hypernyms", "The Defense University (ADU) houses various small schools.", "another part of speech"),
     ],
 )
 def test_a_context_that_might_turn_the_label_is_left_alone(category: str, text: str, reason: str) -> None:
@@ -150,3 +154,22 @@ def test_the_longest_item_is_replaced() -> None:
 def test_no_texts_give_nothing() -> None:
     assert rows("drinks").is_empty()
     assert rows("drinks", "").is_empty()
+
+
+def test_rock_music_is_no_boulder() -> None:
+    assert "boulder" not in rows("hypernyms", "The band plays the rock of the sixties.")["hypothesis_word"]
+    assert "boulder" in rows("hypernyms", "A boy is sitting on a rock.")["hypothesis_word"]
+
+
+def test_wales_is_in_great_britain() -> None:
+    found = rows("countries", "The novel was published in Wales.")
+    assert ("Great Britain", "hypernym") in found.select("hypothesis_word", "relation").rows()
+
+
+def test_a_noun_that_refers_back_gets_no_narrower_word() -> None:
+    found = rows("animals", "Corals have no bones. These animals need light.")
+    assert "hyponym" not in found["relation"]
+
+
+def test_the_plural_of_a_piece_is_pieces() -> None:
+    assert "pieces of jewelry" in rows("hypernyms", "They make bracelets from shells.")["hypothesis_word"]

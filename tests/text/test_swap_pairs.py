@@ -148,3 +148,11 @@ def test_an_empty_training_file_is_told() -> None:
     empty = pl.LazyFrame({"premise": [], "hypothesis": []}, schema={"premise": pl.String, "hypothesis": pl.String})
     with pytest.raises(AcidtestError, match="mine has no examples to count words in"):
         side_counts(Suite(empty, Card("mine")))
+
+
+def test_hypernyms_of_a_file_are_nouns_where_they_can_be(tmp_path: Path) -> None:
+    (tmp_path / "pairs.txt").write_text("play show\nstroll walk\nmurmur speak\n", encoding="utf-8")
+    found = file_pairs(tmp_path / "pairs.txt", "hypernym")
+    assert set(found.select("premise_lemma", "pos").rows()) >= {("play", "n"), ("stroll", "n"), ("murmur", "v")}
+    assert not set(found.filter(pl.col("premise_lemma").is_in(["play", "stroll"]))["pos"]) - {"n"}
+    assert set(file_pairs(tmp_path / "pairs.txt", "antonym").filter(premise_lemma="play")["pos"]) == {"n", "v"}

@@ -124,3 +124,18 @@ def test_a_file_without_labels_or_with_strange_or_two_labels_is_refused(tmp_path
 
 def test_the_starter_pairs_have_answers_of_all_kinds() -> None:
     assert set(starter_answers()["verdict"]) == {"asked", "discarded", "undecided"}
+
+
+def test_a_noun_without_a_plural_does_not_take_a_place_that_has_one() -> None:
+    none = found("Two songs were played.", "The music was loud.", "hypernym")
+    assert none.frame.is_empty()
+    assert none.left_out["no singular or plural"] == 1
+    assert found("A boy wears a shirt.", "The clothing is red.", "hypernym").frame.is_empty()
+    assert swapped("Two dogs were asleep.", "The animal was loud.", "hypernym") == [
+        ("Two animals were asleep.", "The dog was loud.")
+    ]
+
+
+def test_the_form_of_a_word_shows_its_number_where_the_tagger_does_not() -> None:
+    places = found("Two young women smile.", "A man smiles.").frame["premise_places"][0]
+    assert [place["tag"] for place in places] == ["NNS"]

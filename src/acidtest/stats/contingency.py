@@ -196,6 +196,33 @@ def odds_ratio(counts: Values) -> Estimate:
     return Estimate(math.exp(centre), *ends, n=n, groups=n, method="Woolf", note=note)
 
 
+def pooled_log_odds_ratio(tables: Values) -> tuple[float, float]:
+    """The common log odds ratio of 2 × 2 tables (Mantel and Haenszel), and its variance (Robins et al. 1986).
+
+    ``tables`` has the shape (tables, 2, 2). Rows that differ between tables in difficulty bias neither. If one side of
+    the ratio would be 0, half a row is added to every cell, spread over the tables by their size. NaN without rows on
+    both sides.
+    """
+    cells = np.asarray(tables, dtype=np.float64).reshape(-1, 4)
+    cells = cells[(cells[:, :2].sum(axis=1) > 0) & (cells[:, 2:].sum(axis=1) > 0)]
+    if not len(cells):
+        return math.nan, math.nan
+    for added in (0.0, 0.5):
+        a, b, c, d = (cells + added * cells.sum(axis=1, keepdims=True) / cells.sum()).T
+        n = a + b + c + d
+        for_first, for_second = a * d / n, b * c / n
+        first, second = float(for_first.sum()), float(for_second.sum())
+        if first and second:
+            break
+    same, other = (a + d) / n, (b + c) / n
+    variance = (
+        (same * for_first).sum() / (2 * first**2)
+        + (same * for_second + other * for_first).sum() / (2 * first * second)
+        + (other * for_second).sum() / (2 * second**2)
+    )
+    return math.log(first / second), float(variance)
+
+
 @dataclass(frozen=True)
 class Ties:
     """Members of one comparison, best first, and the groups within which no test tells two members apart."""

@@ -34,6 +34,7 @@ _PLACES_OF_POS = {
 """The plain places used where the sense is not chosen by context."""
 
 _NO_PLACE = "no plain place"
+_NAMES = ("NNP", "NNPS")
 _POS_NAMES = {"a": "adjective", "n": "noun", "v": "verb", "r": "adverb"}
 _TAGS = {
     "a": ("JJ", "VBN", "VBD", "NN", "RB", "VB", "VBP", "NNP"),
@@ -221,7 +222,7 @@ def _choose_replacement(
     """
     number = row["number"]
     before, after = line.around(number)
-    if row["tag"] in ("NNP", "NNPS"):
+    if row["tag"] in _NAMES or _is_in_title(row["token"], line, number):
         return "name"
     # "Rose in" is no idiom in "prices rose in May"; the places of verbs allow no particle after them.
     is_verb = row["pos"] == "v"
@@ -246,6 +247,13 @@ def _choose_replacement(
     if antonym in line.words:
         return "antonym near"
     return "idiom" if not is_verb and is_idiom(before, antonym, after) else (place, antonym)
+
+
+def _is_in_title(token: str, line: TaggedSentence, number: int) -> bool:
+    """Whether a word with a capital is part of a title or name: *We Have Always Lived in the Castle*, *Slow Burn*."""
+    opens = not any(word[:1].isalnum() for word in line.words[:number])
+    leads = number + 1 < len(line.tags) and line.tags[number + 1] in _NAMES
+    return token[:1].isupper() and token[1:].islower() and (leads or not opens)
 
 
 def _places(

@@ -130,8 +130,10 @@ def forms_by_slot(item: str, form: str, *, irregular: str = "") -> dict[str, str
     ``irregular`` is an irregular plural, or ``-`` for an item without plural.
     """
     if form in ("count", "noun"):
-        before, space, last = item.rpartition(" ")
-        several = {} if irregular == "-" else {"plural": irregular or before + space + plural(last)}
+        # The plural of "piece of jewelry" is "pieces of jewelry".
+        whole, of, rest = item.partition(" of ")
+        before, space, last = whole.rpartition(" ")
+        several = {} if irregular == "-" else {"plural": irregular or before + space + plural(last) + of + rest}
         return {"singular": item} | several
     if form == "verb":
         # In an expression of several words the first is the verb.

@@ -24,6 +24,15 @@ LEXICON, CONTEXT = "en-lexicon.txt", "en-context.txt"
 _PROPER = [NUMBER["NNP"], NUMBER["NNPS"]]
 
 
+def is_listed(words: pl.Series) -> pl.Series:
+    """Whether the lexicon has each word as it is written."""
+    return (
+        pl.DataFrame({"word": words})
+        .join(_entries(words), on="word", how="left", maintain_order="left")["tag"]
+        .is_not_null()
+    )
+
+
 @dataclass(frozen=True)
 class Readings:
     """The most likely tag of each word regardless of context, and all tags it may have, one bit each."""

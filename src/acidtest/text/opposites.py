@@ -27,13 +27,19 @@ _MAY_BE = {
 }
 """The kinds of things that a name or pronoun may refer to."""
 
+_MAY_BE_IN = {("change", kind): frozenset[str]() for kind in _MAY_BE} | {
+    ("result", "it"): frozenset[str](),
+    ("result", "name"): frozenset({"group"}),
+}
+"""The same in places where too much else fits: *it rises* of a river or *grows* of a rose, *stands* of a house."""
+
 _PRONOUN_KINDS = dict.fromkeys(("he", "she", "we", "i", "you", "everyone", "everybody"), "person")
 _PRONOUN_KINDS |= dict.fromkeys(("this", "that", "everything"), "it") | dict.fromkeys(("these", "those"), "they")
 
 
 @dataclass(frozen=True)
 class PlainPlace:
-    """A plain place of a word: its name, the kind of thing the word describes, and the word after it.
+    """A plain place of a word: its name, the kind and noun of the thing the word describes, and the word after it.
 
     A kind is one of WordNet's lexicographer files of nouns (*person*, *artifact*), ``it``, ``they`` or ``name``; empty
     where the place does not show the kind. ``caution`` is the highest at which the word may be replaced there.
@@ -43,6 +49,7 @@ class PlainPlace:
     kind: str
     after: str
     caution: Caution = "high"
+    head: str = ""
 
     @property
     def is_decisive(self) -> bool:
@@ -55,7 +62,7 @@ class Opposite:
     """A word with its opposite in one sense, counted from 1 as WordNet does; 0 where WordNet does not oppose the two.
 
     ``of`` holds the kinds of things that the sense describes (``*``: any); ``places`` the plain places where the word
-    may be replaced, unless a word of ``unless`` follows.
+    may be replaced, unless a word of ``unless`` follows or is the noun it describes (*a great commercial success*).
     """
 
     word: str
@@ -88,11 +95,13 @@ def antonym_in(place: PlainPlace, known: list[Opposite]) -> str:
     """The antonym in the sense that describes the place's kind of thing; empty when no sense is certain."""
     if not place.is_decisive:
         return ""
-    choices = [opposite for opposite in known if place.name in opposite.places and place.after not in opposite.unless]
+    beside = {place.after, place.head}
+    choices = [opposite for opposite in known if place.name in opposite.places and beside.isdisjoint(opposite.unless)]
     sure = [opposite for opposite in choices if place.kind in opposite.of or "*" in opposite.of]
     if not sure and len({opposite.antonym for opposite in known}) == 1:
         # "They were old" does not show who they are; with only one possible antonym the kind need not be exact.
-        sure = [opposite for opposite in choices if opposite.of & _MAY_BE.get(place.kind, frozenset())]
+        may_be = _MAY_BE_IN.get((place.name, place.kind), _MAY_BE.get(place.kind, frozenset()))
+        sure = [opposite for opposite in choices if opposite.of & may_be]
     return sure[0].antonym if sure else ""
 
 
@@ -178,7 +187,7 @@ class TaggedSentence:
         for name, pattern in place_patterns()["high"]:
             match = pattern.match(marked) if name in names else None
             if match:
-                yield PlainPlace(name, _kind(match.groupdict()), self.around(token)[1])
+                yield _plain_place(name, match, self.around(token)[1], "high")
 
     def fits(self, token: int, names: Collection[str]) -> bool:
         """Whether a token stands in one of the named places that need an asserted clause."""
@@ -212,7 +221,7 @@ class TaggedSentence:
                     "after": " ".join(self.words[token + 1 :]),
                 }
                 doubt = surrounding_doubt(words, caution)
-                yield start, doubt or PlainPlace(name, _kind(match.groupdict()), self.around(token)[1], caution)
+                yield start, doubt or _plain_place(name, match, self.around(token)[1], caution)
 
     def _marked(self, start: int, end: int, token: int) -> str:
         """The words from ``start`` to ``end`` with their tags, a token marked."""
@@ -224,6 +233,11 @@ class TaggedSentence:
         """Whether a new main clause may begin after this word: *it rained, and | the street was wet*."""
         word = self.words[place]
         return word == ";" or (word in ("and", "but", "so", "yet") and place > 0 and self.words[place - 1] == ",")
+
+
+def _plain_place(name: str, match: re.Match[str], after: str, caution: Caution) -> PlainPlace:
+    parts = match.groupdict()
+    return PlainPlace(name, _kind(parts), after, caution, head=parts.get("head") or "")
 
 
 def _kind(parts: Mapping[str, str | None]) -> str:

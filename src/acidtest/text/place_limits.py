@@ -16,6 +16,7 @@ from acidtest.io.wordlists import packaged_table
 from acidtest.text.categories import category, category_names
 from acidtest.text.place_parts import DETERMINERS, SENTENCE_STARTS, place_words, reasons_against_all
 from acidtest.text.sentences import NOUNS, Neighbours, Places, Sentences, governing_words
+from acidtest.text.wordnet import noun_kinds
 
 _PHRASE_ENDS = ("VB", "VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", ".", ":", "PRP", "EX", "''", "``")
 _CLAUSE_ENDS = ("WDT", "WP", "WRB", ".", ":", "PRP", "EX", ",", "CC", "''", "``")
@@ -23,9 +24,16 @@ _CLAUSE_ENDS = ("WDT", "WP", "WRB", ".", ":", "PRP", "EX", ",", "CC", "''", "``"
 _LOCATIONS = ("countries", "cities", "us-states", "buildings", "rooms", "landscapes", "vehicles")
 """Categories of places and means of getting there, of which one may have to do with several."""
 _STOP = (".", ":")
+_SHARES = ("%", "percent", "half", "third", "quarter", "majority")
 NUMBERS_AND_TIMES = ("cardinals", "ordinals", "weekdays", "months", "seasons", "times-of-day")
 """Categories whose items have no wider or narrower ones of note."""
 _PLURALS = ("plural", "only plural", "mass")
+_MODIFIERS = ("DT", "PDT", "PRP$", "POS", "CD", "JJ", "JJR", "JJS", "VBN", "VBG")
+"""Tags between the beginning of a noun phrase and its noun."""
+_NO_THINGS = (
+    "act", "attribute", "cognition", "event", "feeling", "motive", "possession", "process", "relation", "state", "time",
+)  # fmt: skip
+"""Kinds of nouns for what is in no place."""
 
 
 def place_limits(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
@@ -78,6 +86,8 @@ def _reasons_against_others(around: Neighbours, sentences: Sentences, places: pl
         "no single event": _is_habit(sentences, places),
         "about words": _has_word(sentences, places, "word"),
         "limited to it": _has_word(sentences, places, "limit"),
+        "of no place": _is_of_no_place(around, places),
+        "has an object": _has_object(around, places),
         "a language": (places["category"] == "nationalities") & _has_word(sentences, places, "language"),
     }
 
@@ -96,7 +106,21 @@ def _reasons_against_kinds(around: Neighbours, sentences: Sentences, places: pl.
         "a total": around.word(-1).is_in(["hundred", "thousand", "million", "billion", "trillion"]),
         "no single event": (places["category"] == "times-of-day") & _has_word(sentences, places, "frequency"),
         "said of what is there": _is_in_subject_of_state(around, sentences, places),
+        # Nearly 90 % of the amphibians are frogs, and all are amphibians.
+        "a share": _is_in_phrase_of(sentences, places["first"].to_numpy(), sentences.lower.is_in(_SHARES), _STOP),
+        "any one": _is_any_one(around, sentences, places),
     }
+
+
+def _is_any_one(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether *a* may mean any: *it exercises a person's ability*, *while a person is asleep*, *the cause of a car*."""
+    single = pl.Series([False]).new_from_index(0, places.height)
+    for step in (1, 2, 3):
+        single |= around.word(-step).is_in(["a", "an"]) & (pl.Series(places["first"] - 1 - around.governor()) >= step)
+    verbs = _verbs(sentences, places)
+    owner = around.word(1).is_in(["'s", "’s"]) & (single | (around.word(-1) == "the"))
+    governed = single & around.governor_word().is_in(["while", "when", "if", "of", "than", "as"])
+    return (owner | governed) & verbs["finite"] & ~verbs["event"]
 
 
 def _is_in_subject_of_state(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
@@ -130,7 +154,64 @@ def _reasons_against_opposites(around: Neighbours, sentences: Sentences, places:
         "no single event": _is_custom(around, sentences, places)
         | _is_state(around, sentences, places)
         | _has_word(sentences, places, "frequency"),
+        "says which ones": _says_which(around, sentences, places),
     }
+
+
+def _is_of_no_place(around: Neighbours, places: pl.DataFrame) -> pl.Series:
+    """Whether a preposition of place governs no thing: *the man behind the kidnapping*, *near the end of the war*."""
+    head = pl.Series([""], dtype=pl.String).new_from_index(0, places.height)
+    inside = places["slot"] == "preposition"
+    for step in range(1, 6):
+        inside = inside & around.tag(step).is_in([*_MODIFIERS, *NOUNS])
+        head = around.word(step).zip_with(inside & around.tag(step).is_in(NOUNS), head)
+    nowhere = noun_kinds(head).is_in(_NO_THINGS) | head.is_in(["beginning", "start", "middle", "end"])
+    return places["item"].is_in(place_words("place").implode()) & nowhere
+
+
+def _has_object(around: Neighbours, places: pl.DataFrame) -> pl.Series:
+    """Whether a verb that takes no object in the sense of its list has one: *she succeeded her father*."""
+    listed = places["item"].is_in(place_words("without object").implode())
+    passive = (places["slot"] == "participle") & (around.word(1) == "by")
+    object_follows = around.tag(1).is_in(["DT", "PRP$", "CD", "PRP", *NOUNS])
+    object_follows |= (around.tag(1) == "JJ") & around.tag(2).is_in(NOUNS) & (around.word(1) != "next")
+    return listed & (object_follows | passive)
+
+
+def _says_which(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a word only says which ones a sentence is about, so that the same may be true of others.
+
+    *Natural deposits were found* does not deny that artificial ones were, *the first landing used a camera* that the
+    third did, nor *the early years were hard* that the late ones were. Of a person or animal, and of what *the* or *a*
+    goes before, other words tell what it is like.
+    """
+    rank = (places["category"] == "ordinals") & (places["slot"] == "ordinal")
+    rank |= (places["slot"] == "adjective") & places["item"].is_in(place_words("part").implode())
+    where = places["item"].is_in(place_words("place").implode()) & around.tag(-1).is_in(["NNS", "NNPS"])
+    noun = around.word(1).zip_with(around.tag(1).is_in(NOUNS), around.word(2))
+    tag = around.tag(1).zip_with(around.tag(1).is_in(NOUNS), around.tag(2))
+    noun = noun.zip_with(~where, around.word(-1))
+    undetermined = ~(around.tag(-1).is_in(DETERMINERS) | (around.tag(-1).is_in(_MODIFIERS)))
+    bare = (places["slot"] == "adjective") & undetermined & tag.is_in(["NNS", "NNPS", "NN"])
+    living = noun_kinds(noun).is_in(["person", "animal"]) | noun.is_in(place_words("person").implode())
+    begins, fronted = _begins_clause(sentences, places["first"].to_numpy())
+    return (begins & (rank | ((bare | where) & ~living))) | (fronted & bare)
+
+
+def _begins_clause(sentences: Sentences, first: Places) -> tuple[pl.Series, pl.Series]:
+    """Whether each place is in the noun phrase that begins its clause, and whether in the phrase of one before it."""
+    tag, lower = sentences.frame["tag"], sentences.lower
+    inside = (tag.is_in([*_MODIFIERS, *NOUNS]) & (tag != "VBG")).to_numpy()
+    numbers = np.arange(len(inside))
+    last_outside = np.maximum.accumulate(np.where(inside, -1, numbers))[np.maximum(first - 1, 0)]
+    starts = np.searchsorted(sentences.text, sentences.text[first])
+    at_start = (first == starts) | (last_outside < starts)
+    stops = (tag.is_in([".", ":", ",", "CC"]) | lower.is_in(["that", "because", "while", "although"])).to_numpy()
+    begins = at_start | stops[np.maximum(last_outside, 0)]
+    before = np.maximum(last_outside - 1, 0)
+    opens = (last_outside == starts) | (stops[before] & (tag[before].is_in([".", ":"]).to_numpy()))
+    fronted = ~begins & (tag == "IN").to_numpy()[np.maximum(last_outside, 0)] & opens
+    return pl.Series(begins), pl.Series(fronted)
 
 
 def _is_after(around: Neighbours, name: str) -> pl.Series:
@@ -243,7 +324,7 @@ def _is_state(around: Neighbours, sentences: Sentences, places: pl.DataFrame) ->
 
 
 def _verbs(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
-    """Whether the text of each place has a finite verb in the present, an event, and a full verb in the present."""
+    """Whether the sentence of each place has a finite verb in the present, an event, a full verb in the present."""
     tag, lower = sentences.frame["tag"], sentences.lower
     auxiliary = lower.is_in(["is", "are", "'s", "'re", "am", "'m", "has", "have", "'ve", "do", "does"])
     flags = {
@@ -251,19 +332,19 @@ def _verbs(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
         "event": (tag == "VBD") | ((tag == "VBG") & auxiliary.shift(1)),
         "simple": tag.is_in(["VBZ", "VBP"]) & ~auxiliary,
     }
-    texts = pl.Series(sentences.text)
-    return pl.DataFrame(
-        {
-            name: places["text"].is_in(texts.filter(flag.fill_null(value=False)).unique().implode())
-            for name, flag in flags.items()
-        }
-    )
+    return pl.DataFrame({name: _has_token(sentences, places, flag) for name, flag in flags.items()})
 
 
 def _has_word(sentences: Sentences, places: pl.DataFrame, name: str) -> pl.Series:
-    """Whether the text of each place has a word of a list."""
-    texts = pl.Series(sentences.text).filter(sentences.lower.is_in(place_words(name).implode())).unique()
-    return places["text"].is_in(texts.implode())
+    """Whether the sentence of each place has a word of a list."""
+    return _has_token(sentences, places, sentences.lower.is_in(place_words(name).implode()))
+
+
+def _has_token(sentences: Sentences, places: pl.DataFrame, flags: pl.Series) -> pl.Series:
+    """Whether the sentence of each place has a token with a flag."""
+    numbers = pl.Series(sentences.sentence)
+    flagged = numbers.filter(flags.fill_null(value=False)).unique()
+    return numbers.gather(places["first"]).is_in(flagged.implode())
 
 
 def _is_custom(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:

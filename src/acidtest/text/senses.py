@@ -23,7 +23,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.io.store import WORDNET, resource_folder
+from acidtest.core.files import data_folder
+from acidtest.io.store import WORDNET
 from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import ALL_POS, SATELLITE, Ranges, check_pos, wordnet
 
@@ -119,7 +120,7 @@ def definitions(place: WordNetFolder) -> pl.Series:
 
 
 def _wordnet_folders(environment: Mapping[str, str], home: Path) -> Iterator[WordNetFolder]:
-    yield WordNetFolder(resource_folder(WORDNET, environment), FETCH)
+    yield WordNetFolder(data_folder(environment, home=home) / WORDNET, FETCH)
     for folder in _nltk_folders(environment, home):
         yield WordNetFolder(folder / "corpora" / "wordnet", "NLTK's data")
         yield WordNetFolder(folder / "corpora" / "wordnet.zip", "NLTK's data")

@@ -109,6 +109,15 @@ class Sentences:
         return self.frame["text"].to_numpy().astype(np.int64)
 
     @cached_property
+    def sentence(self) -> Places:
+        """The number of the sentence that each token belongs to, counted through all texts."""
+        begins = np.diff(self.text, prepend=-1) != 0
+        ends = self.lower.is_in([".", "!", "?"]).to_numpy()
+        begins[1:] |= ends[:-1]
+        numbers: Places = np.cumsum(begins)
+        return numbers
+
+    @cached_property
     def governors(self) -> Places:
         """For each token the nearest earlier place that is not a determiner, number or adjective; -1 without one."""
         outside = ~self.frame["tag"].is_in(_MODIFIERS).to_numpy()
@@ -288,7 +297,12 @@ class Neighbours:
         bare = (self._slot == "preposition") & ~self.tag(1).is_in([*_NOUN_PHRASE, "PRP", "VBG"])
         ambiguous = (self._slot == "adverb") & self.word(0).is_in(_ADVERB_OR_PREPOSITION)
         governs = ambiguous & self.tag(1).is_in(_NOUN_PHRASE)
-        return (fits | opens | several) & ~governs & ~bare & ~self._has_another_number()
+        return (fits | opens | several) & ~governs & ~bare & ~self._has_another_number() & ~self._is_verb()
+
+    def _is_verb(self) -> pl.Series:
+        """Whether a plural may be a verb with its object: *the university houses various schools*."""
+        follows = self.tag(1).is_in(["DT", "PRP$", "CD"]) | ((self.tag(1) == "JJ") & self.tag(2).is_in(["JJ", *NOUNS]))
+        return (self._slot == "plural") & follows & (self.tag(-1).is_in(NOUNS) | (self.word(-1) == ")"))
 
     def _has_another_number(self) -> pl.Series:
         """Whether *a* precedes a mass noun, or a number above one a singular: *ninety sheep*."""
@@ -314,7 +328,9 @@ class Neighbours:
         """Whether it is part of a compound; for an adjective, whether it has no noun and is not a predicate."""
         after, before = self.tag(1).is_in(NOUNS), self.tag(-1).is_in(NOUNS)
         hyphen = self.word(1).is_in(["-", "/", "'"]) | self.word(-1).is_in(["-", "/"])
-        name = (self._slot == "name") & (after | (self.tag(1) == "JJ"))
+        # A rate: "3.2/1,000 people".
+        hyphen |= self.word(-1).str.contains(r"\d/\d") | ((self.word(-2) == "/") & (self.tag(-1) == "CD"))
+        name = (self._slot == "name") & (after | (self.tag(1) == "JJ") | self.word(1).str.starts_with("$"))
         noun = (self.is_noun & (after | before)) | name
         predicate = self.governor_word().is_in(_BE) & ~self.tag(1).is_in(["CD", "DT"])
         adjective = (self._slot == "adjective") & ~(after | self.tag(1).is_in(["JJ"]) | predicate)

@@ -34,6 +34,7 @@ _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
 Filter = Callable[[pl.DataFrame], pl.Series]
 """Says which replacements to keep; columns previous, premise_word, hypothesis_word, next and their tags."""
 
+_DEMONSTRATIVES = ("this", "that", "these", "those", "such")
 _BE = ("is", "are", "was", "were", "'s", "be", "been")
 _KINDS = ("hypernym", "hyponym")
 _OPPOSITES = ("antonym", "co-hyponym")
@@ -200,6 +201,7 @@ def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[s
         "new word tells another sex": _reveals_another_sex(sentences, options),
         "narrower word of another colour": (options["relation"] == "hyponym") & _is_coloured(options, earlier),
         "possessive": options.select(pl.col("next").str.contains("^['’]") & plural).to_series(),
+        "refers back": (options["relation"] == "hyponym") & _refers_back(sentences, options),
         "another preposition is needed": options.select(here & elsewhere).to_series(),
     }
     reason = first_reason(reasons)
@@ -329,6 +331,14 @@ def _clashes(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
         .filter(~options["relation"].is_in(["synonym", "hypernym"]))
     )
     return has_elsewhere(sentences, rows.join(clashes, on="other").join(forms, on="clash"), options.height)
+
+
+def _refers_back(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+    """Whether a noun stands for what an earlier sentence told of: *Corals have no bones. These animals …*."""
+    ends = np.concatenate(([0], np.cumsum(sentences.lower.is_in([".", "!", "?"]).to_numpy())))
+    starts = np.searchsorted(sentences.text, options["text"].to_numpy())
+    later = ends[options["first"].to_numpy()] > ends[starts]
+    return options["previous"].is_in(_DEMONSTRATIVES) & pl.Series(later)
 
 
 def _has_occupation(sentences: Sentences, options: pl.DataFrame) -> pl.Series:

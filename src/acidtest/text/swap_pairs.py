@@ -57,7 +57,8 @@ def file_pairs(path: str | Path, relation: Relation) -> pl.DataFrame:
     """The pairs of a file in both orders: two words per line, separated by white space, a comma or a tab.
 
     An optional third column marks valid pairs (*True* or *False*), as in Baroni et al. (2012); in a file of hypernyms
-    the narrower word comes first. Inflected words are replaced by their base forms in a common part of speech.
+    the narrower word comes first. Inflected words are replaced by their base forms in a common part of speech; two
+    hypernyms that can be nouns are not taken for verbs (*game* and *play*).
     """
     lines = utf8_text(Path(path), read_bytes(Path(path))).decode().splitlines()
     rows = [(number, words) for number, line in enumerate(lines, start=1) if (words := _words(line))]
@@ -74,7 +75,8 @@ def file_pairs(path: str | Path, relation: Relation) -> pl.DataFrame:
     if not pairs:
         lacks = "marks no pair of words as True" if rows else "has no pairs of words"
         raise FileError(path, f"{lacks}; write two words a line")
-    bases = _with_bases(pl.DataFrame(pairs, schema={"first": pl.String, "second": pl.String}, orient="row"))
+    written = pl.DataFrame(pairs, schema={"first": pl.String, "second": pl.String}, orient="row")
+    bases = _with_bases(written, nouns_first=relation == "hypernym")
     both = _both_orders(bases.with_columns(sure=pl.lit(value=False)), relation)
     both = both.unique(["premise_lemma", "hypothesis_lemma", "pos"], keep="first").drop("sure")
     known = wordnet_pairs(relation).filter("sure").select(*_TEXTS, "sure").unique()
@@ -87,8 +89,11 @@ def _words(line: str) -> list[str]:
     return [word.strip() for word in line.strip().split(separator) if word.strip()]
 
 
-def _with_bases(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The base forms in each part of speech that both words have, else the words as written: first, second, pos."""
+def _with_bases(pairs: pl.DataFrame, *, nouns_first: bool) -> pl.DataFrame:
+    """The base forms in each part of speech that both words have, else the words as written: first, second, pos.
+
+    With ``nouns_first``, two words that can both be nouns have no other part of speech.
+    """
     bases = wordnet().base_form_frame(pl.concat([pairs["first"], pairs["second"]]).unique())
     pairs = pairs.unique(maintain_order=True).with_row_index("row")
     both = pairs.join(bases.select(first="word", pos="pos", one="base"), on="first")
@@ -97,6 +102,9 @@ def _with_bases(pairs: pl.DataFrame) -> pl.DataFrame:
     for base, word in (("one", "first"), ("two", "second")):
         itself = pl.col(base) == pl.col(word)
         both = both.filter(itself | ~itself.any().over("row", "pos", word))
+    if nouns_first:
+        is_noun = pl.col("pos").cast(pl.String) == "n"
+        both = both.filter(is_noun | ~is_noun.any().over("row"))
     known = both.select("row", first="one", second="two", pos=pl.col("pos").cast(pl.String))
     other = pairs.join(known, on="row", how="anti").select("row", "first", "second", pos=pl.lit(""))
     result = pl.concat([known, other]).sort("row", "pos", "first", "second").drop("row")

@@ -8,11 +8,13 @@ read from what ``acidtest agreement ANSWERS --questionnaire swaps -o FILE`` writ
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -20,17 +22,25 @@ from acidtest.core.errors import FileError
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.tables import read_table
-from acidtest.io.wordlists import STARTER_CITATION, packaged_table, starter_premises
-from acidtest.text.inflection import inflect, replace_span
+from acidtest.io.wordlists import STARTER_CITATION, packaged_table, starter_premises, word_list
+from acidtest.text.inflection import inflect, plural, replace_span
+from acidtest.text.lexicon import is_listed
 from acidtest.text.sentences import Sentences
 from acidtest.text.tokens import TokenColumns, tokenise
-from acidtest.text.wordnet import wordnet
+from acidtest.text.wordnet import noun_kind, wordnet
 
 _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RBR": "r", "RBS": "r"} | dict.fromkeys(
     ("VB", "VBP", "VBZ", "VBG", "VBD", "VBN"), "v"
 )
 PLURALS = pl.DataFrame({"word": ["people"], "pos": ["n"], "base": ["person"]})
 """Plurals that WordNet does not know as such."""
+
+_COUNTABLE_KINDS = ("animal", "artifact", "body", "group", "location", "object", "person", "plant")
+_ARTICLE = re.compile(r"\b(?:an?|one|each|every|another) (?:[\w-]+ ){0,2}$", re.IGNORECASE)
+_HEAD = re.compile(
+    r"\s*(?:[.,;:!?]|$)|\s+(?:of|in|on|at|with|is|are|was|were|and|or|that|who|which|to|for|from|by|near|under|while|as)\b"
+)
+"""What goes before a noun that stands for one thing, and what follows a noun that describes no other."""
 
 _LABELS = ("premise", "hypothesis", "label")
 DISCARDED, UNDECIDED = "discarded", "undecided"
@@ -68,7 +78,37 @@ def swaps(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame, *, ta
         places = _places(texts, wanted, tagger).rename({"lemma": f"{side}_lemma", "places": f"{side}_places"})
         located = located.join(places, on=["row", f"{side}_lemma", "pos"], maintain_order="left")
     left_out["another part of speech"] = candidates.height - located.height
-    return Swaps(_swap_rows(located, premises, hypotheses), +left_out)
+    sides = {"premise": premises, "hypothesis": hypotheses}
+    fitting = located.filter([_fits_places(row, sides) for row in located.iter_rows(named=True)])
+    left_out["no singular or plural"] = located.height - fitting.height
+    return Swaps(_swap_rows(fitting, premises, hypotheses), +left_out)
+
+
+@cache
+def has_plural(noun: str) -> bool:
+    """Whether a noun is used in the plural: not *music* or *clothing*.
+
+    Where the lexicon of the tagger has no plural, things and living beings have one all the same (*footbridges*), and
+    other nouns do not (*jealousies*).
+    """
+    if noun in word_list("without plural"):
+        return False
+    return noun_kind(noun) in _COUNTABLE_KINDS or bool(is_listed(pl.Series([plural(noun)]))[0])
+
+
+def fits_number(text: str, places: Sequence[Occurrence], noun: str) -> bool:
+    """Whether a noun can stand in all places of another: *music* neither in *two songs* nor in *a song*."""
+    in_plural = any(place.tag == "NNS" for place in places)
+    in_singular = any(_ARTICLE.search(text[: place.start]) and _HEAD.match(text[place.end :]) for place in places)
+    return not (in_plural or in_singular) or has_plural(noun)
+
+
+def _fits_places(row: Mapping[str, Any], texts: Mapping[str, pl.Series]) -> bool:
+    """Whether each of two nouns can stand in the places of the other."""
+    return row["pos"] != "n" or all(
+        fits_number(texts[side][row["row"]], [Occurrence(**place) for place in row[f"{side}_places"]], row[other])
+        for side, other in (("premise", "hypothesis_lemma"), ("hypothesis", "premise_lemma"))
+    )
 
 
 def rewrite_occurrences(text: str, places: Sequence[Occurrence], *, lemma: str, pos: str) -> str:
@@ -127,6 +167,9 @@ def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame
     forms = base_forms(tokens["word"].unique(maintain_order=True)).select("word", lemma="base").unique()
     occurrences = wanted.join(forms, on="lemma").join(tokens, on=["row", "word"]).sort("row", "lemma", "pos", "start")
     tag_pos = pl.col("tag").replace_strict(_POS, default=None, return_dtype=pl.String)
+    # Taggers may take "women" for a singular; the form of a noun is surer.
+    is_noun = (pl.col("pos") == "n") & pl.col("tag").is_in(["NN", "NNS"]) & (pl.col("word") != pl.col("lemma"))
+    occurrences = occurrences.with_columns(tag=pl.when(is_noun).then(pl.lit("NNS")).otherwise("tag"))
     # Taggers call "closed" a participle even where it is an adjective, the opposite of "open".
     participle = (pl.col("pos") == "a") & (pl.col("tag") == "VBN") & (pl.col("word") == pl.col("lemma"))
     fits = (pl.col("pos") == "") | (tag_pos == pl.col("pos")).fill_null(value=False) | participle

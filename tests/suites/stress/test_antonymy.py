@@ -46,7 +46,7 @@ def test_a_row_tells_word_antonym_part_of_speech_side_place_and_the_columns_of_i
 def test_caution_is_a_column_and_on_the_card() -> None:
     made = suite(caution="low")
     assert made.card.arguments["caution"] == "low"
-    assert made.card.version == 2
+    assert made.card.version == 3
     assert set(made.frame.collect()["caution"]) == {"high"}
     assert made.card.columns["caution"] == "factor"
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Protocol
 
+import polars as pl
+
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
@@ -18,17 +20,19 @@ from acidtest.core.study import study
 from acidtest.core.suite import CONTROL, CROSS, Card
 from acidtest.io.published import (
     CORPUS,
+    FROM,
     MAIN,
     PEOPLE,
     PublishedScore,
+    made_from,
     published_beside,
     published_differences,
     published_scores,
     scores_beside,
 )
-from acidtest.studies.controls import AgainstControl, against_control, score_with_control
+from acidtest.studies.controls import AgainstControl, Pairing, against_control, score_with_control
 from acidtest.studies.error_kinds import Confusion, Errors, common_errors, confusion, correct_kinds, errors_by_kind
-from acidtest.studies.rows import accuracy, breakdown, model_names, score_rows
+from acidtest.studies.rows import ScoredRows, accuracy, breakdown, model_names, score_rows
 
 SCHEMA = 1
 PREFIX = "stress/"
@@ -54,8 +58,9 @@ class StressTest:
     """One model on one stress test.
 
     ``vs_control`` compares the accuracy with that on the untouched pairs, None where there are none. ``slices`` are
-    accuracies by edit and target (spelling) or by side, place and repetitions (ladder). P-values of ``errors`` are
-    corrected over all kinds and suites of the run.
+    accuracies by edit and target (spelling) or by side, place and repetitions (ladder); ``slice_controls`` are those on
+    the untouched pairs that a slice was made from, which with ``--limit`` are others for every slice. P-values of
+    ``errors`` are corrected over all kinds and suites of the run.
     """
 
     model: str
@@ -67,6 +72,7 @@ class StressTest:
     slices: Mapping[str, Estimate]
     errors: Errors
     confusion: Confusion | None
+    slice_controls: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 class SuiteScores(Protocol):
@@ -146,18 +152,20 @@ def stress_of_scores(runs: Sequence[Run], scores: Sequence[Mapping[str, SuiteSco
             known, factors = suites[name], _slice_factors(run, name)
             # Scores hold the slices of factors that the suite crosses, which a ladder does not.
             slices = known.by.get(CROSS.join(factors), {}) if factors else {}
-            if factors and not slices:
-                slices = breakdown(score_rows(run, name), factors)
+            rows, control, pairs = score_with_control(run, name) if factors else (None, None, None)
+            if rows and not slices:
+                slices = breakdown(rows, factors)
             test = StressTest(
                 model=model,
                 suite=name,
                 signature=run.header.signature(name),
-                corpus=_corpus(run.header.suites[name]),
+                corpus=str(run.header.suites[name].arguments.get(FROM, "")),
                 accuracy=known.overall,
                 vs_control=known.vs_control,
                 slices=slices,
                 errors=known.errors,
                 confusion=known.confusion,
+                slice_controls=_slice_controls(rows, control, pairs, factors) if rows else {},
             )
             tests.append(test)
     return _result(runs, tests)
@@ -185,25 +193,33 @@ def _measure_run(model: str, run: Run) -> list[StressTest]:
             model=model,
             suite=name,
             signature=run.header.signature(name),
-            corpus=_corpus(rows.card),
+            corpus=str(rows.card.arguments.get(FROM, "")),
             accuracy=accuracy(rows),
             vs_control=against_control(rows, control, pairs),
             slices=breakdown(rows, factors) if factors else {},
             errors=errors[name],
             confusion=confusion(rows),
+            slice_controls=_slice_controls(rows, control, pairs, factors) if factors else {},
         )
         tests.append(test)
     corrected = correct_kinds(errors)
     return [replace(test, errors=corrected[test.suite]) for test in tests]
 
 
+def _slice_controls(
+    rows: ScoredRows, control: ScoredRows | None, pairs: Pairing | None, factors: Sequence[str]
+) -> dict[str, Estimate]:
+    """Accuracy on the untouched pairs that each slice was made from; empty without these."""
+    if control is None or pairs is None or not pairs.alike:
+        return {}
+    codes, keys = rows.coded(pl.concat_str(pl.col(factors).cast(pl.String), separator=CROSS).alias("key"))
+    parts = {key: pairs.part(codes == number) for number, key in enumerate(keys["key"]) if key is not None}
+    return {key: part.rate(rows.correct, control.correct).control for key, part in parts.items() if part.own.size}
+
+
 def _slice_factors(run: Run, suite: str) -> tuple[str, ...]:
     factors = _SLICES.get(base_name(suite), ())
     return factors if set(factors) <= set(run.header.suites[suite].factors) else ()
-
-
-def _corpus(card: Card) -> str:
-    return str(card.arguments.get("from", ""))
 
 
 def _errors_in_common(runs: Sequence[Run]) -> dict[str, Errors]:
@@ -219,8 +235,11 @@ def _errors_in_common(runs: Sequence[Run]) -> dict[str, Errors]:
 def _published(runs: Sequence[Run]) -> dict[str, tuple[StressScore, ...]]:
     """Published results of systems and people, by suite and for MultiNLI itself, without repetitions."""
     cards = [(suite, run.header.suites[suite]) for run in runs for suite in _stress_suites(run)]
-    corpus = next((name for _, card in cards if (name := _corpus(card))), "")
-    differs = published_differences(Card("stress/word-overlap", arguments={"from": corpus} if corpus else {}))
+    # The pairs of stress/numerical are not those of the other tests.
+    sources = [card for suite, card in cards if base_name(suite) != NUMERICAL]
+    corpus = next(filter(None, map(made_from, sources)), "")
+    given = {name: card.arguments[name] for card in sources[:1] for name in (FROM, CORPUS) if name in card.arguments}
+    differs = published_differences(Card("stress/word-overlap", arguments=given))
     original = [
         replace(score, differs=tuple(differs), note=score.note if score.printed is not None else "")
         for score in published_scores(ORIGINAL)

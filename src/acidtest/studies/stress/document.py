@@ -111,16 +111,17 @@ def _headline(result: StressResult) -> str:
 def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iterator[Part]:
     """Tables 3 and 8: accuracy on every stress test, and by what is misspelt and how."""
     controls = {
-        suite: {model: test.vs_control.control for model, test in tests.items() if test.vs_control}
+        suite: {model: before for model, test in tests.items() if (before := _control(test, tests)) is not None}
         for suite, tests in by_suite.items()
     }
     lines, variants = _original_lines(controls, {}), []
     for suite, tests in by_suite.items():
-        swaps = any(CONTENT_SWAP in test.slices for test in tests.values())
+        swaps = _has_swaps(tests)
         cells: dict[str, Cell] = {}
         for model, test in tests.items():
             after = test.slices.get(CONTENT_SWAP) if swaps else test.accuracy
-            cells[model] = Change(controls[suite][model], after) if model in controls[suite] and after else after
+            before = controls[suite].get(model)
+            cells[model] = Change(before, after) if before and after else after
         by = {"edit": "adjacent", "target": "content"} if swaps else {}
         group = next((name for name, members in CLASSES.items() if base_name(suite) in members), "other")
         hidden = base_name(suite) == ANTONYMY and not result.published.get(suite)
@@ -128,7 +129,7 @@ def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iter
         lines.append(PaperLine(suite_title(suite), cells, suite, by, group, note=note))
         for key, title in VARIANTS.items() if base_name(suite) == SPELLING else ():
             by = dict(zip(("edit", "target"), key.split(CROSS), strict=True))
-            slices = {model: test.slices.get(key) for model, test in tests.items()}
+            slices = {model: _slice_change(test, key) for model, test in tests.items()}
             variants.append(PaperLine(title, slices, suite, by, suite_title(suite)))
     caption = (
         "Accuracy on the stress tests, % with 95 % intervals: untouched pairs → changed pairs; spelling: two letters "
@@ -138,11 +139,29 @@ def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iter
         yield table
         axis = "accuracy; hollow: untouched pairs"
         yield Chart(table.id, axis=axis, reference=Reference(1 / 3, "chance (33 %)"))
-    caption = "Accuracy by what is misspelt and how, % with 95 % intervals (table 8)"
+    caption = "Accuracy by what is misspelt and how, % with 95 % intervals: untouched pairs → changed pairs (table 8)"
     yield from _paper_tables(result, "spelling", caption, variants)
     if result.published:
         sources = "pairs made from MultiNLI and, on numbers, from AQuA-RAT"
         yield Note(f"The systems of Naik et al. (2018) were asked {sources}.", quiet=True)
+
+
+def _has_swaps(tests: Tests) -> bool:
+    """Whether the suite has the variant of misspelling that table 3 has."""
+    return any(CONTENT_SWAP in test.slices for test in tests.values())
+
+
+def _control(test: StressTest, tests: Tests) -> Estimate | None:
+    """The accuracy on the untouched pairs that the pairs of table 3 were made from."""
+    if _has_swaps(tests):
+        return test.slice_controls.get(CONTENT_SWAP)
+    return test.vs_control.control if test.vs_control else None
+
+
+def _slice_change(test: StressTest, key: str) -> Cell:
+    """The accuracy on a slice, after that on the untouched pairs that it was made from, if these are known."""
+    before, after = test.slice_controls.get(key), test.slices.get(key)
+    return Change(before, after) if before and after else after
 
 
 def _original_lines(controls: Mapping[str, Mapping[str, Estimate]], by: Mapping[str, str]) -> list[PaperLine]:
@@ -258,32 +277,46 @@ def _answer_tables(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
 def _ladder_parts(by_suite: Mapping[str, Tests]) -> Iterator[Part]:
     """Accuracy by the number of tautologies at the end of the premise, and by the place of a single one."""
     tests = {model: test for suite in _variants(by_suite, LADDER) for model, test in by_suite[suite].items()}
-    rungs: dict[str, dict[tuple[str, str, int], Estimate]] = {model: {} for model in tests}
-    for model, test in tests.items():
-        for key, value in test.slices.items():
+    keys: dict[tuple[str, str, int], str] = {}
+    for test in tests.values():
+        for key in test.slices:
             side, place, times = key.split(CROSS)
-            rungs[model][side, place, int(times)] = value
-    steps = {times for values in rungs.values() for side, place, times in values if (side, place) == ("premise", "end")}
+            keys[side, place, int(times)] = key
+    steps = {times: key for (side, place, times), key in keys.items() if (side, place) == ("premise", "end")}
     if len(steps) < 2:
         return
+    # With --limit every step is made from other pairs, and only its own untouched pairs can be set beside it.
+    shared = all(
+        len({_comparable(test.slice_controls.get(key)) for key in steps.values()}) == 1 for test in tests.values()
+    )
     rows = [
-        Row(str(times), tuple(values.get(("premise", "end", times)) for values in rungs.values()))
-        for times in sorted(steps)
+        Row(str(times), tuple(test.slices.get(key) if shared else _slice_change(test, key) for test in tests.values()))
+        for times, key in sorted(steps.items())
     ]
-    controls = tuple(test.vs_control.control if test.vs_control else None for test in tests.values())
-    rows += [Row("untouched pairs", controls, role="control")] if any(controls) else []
+    first = next(iter(steps.values()))
+    controls = tuple(test.slice_controls.get(first) for test in tests.values())
+    rows += [Row("untouched pairs", controls, role="control")] if shared and any(controls) else []
     title = "repetitions of the tautology at the end of the premise"
     columns = tuple(Column(model, model=model) for model in tests)
-    yield Table("ladder repetitions", f"Accuracy by {title}, %", columns, tuple(rows), "repetitions")
+    changes = "" if shared else ": untouched pairs → changed pairs"
+    yield Table("ladder repetitions", f"Accuracy by {title}, %{changes}", columns, tuple(rows), "repetitions")
     yield Chart("ladder repetitions", "line", axis=title)
     placed = tuple(
-        Row(f"{model}, {side}" if len(tests) > 1 else side, tuple(values.get((side, place, 1)) for place in _PLACES))
-        for model, values in rungs.items()
+        Row(
+            f"{model}, {side}" if len(tests) > 1 else side,
+            tuple(test.slices.get(keys.get((side, place, 1), "")) for place in _PLACES),
+        )
+        for model, test in tests.items()
         for side in _SIDES
     )
     caption = "Accuracy with one tautology, by side and place, %"
     yield Table("ladder places", caption, tuple(map(Column, _PLACES)), placed, "side")
     yield Chart("ladder places", "shades")
+
+
+def _comparable(control: Estimate | None) -> tuple[float, int] | None:
+    """What tells two sets of untouched pairs apart."""
+    return (control.value, control.n) if control else None
 
 
 def _paper_tables(result: StressResult, table_id: str, caption: str, lines: Sequence[PaperLine]) -> Iterator[Table]:

@@ -59,7 +59,7 @@ _EXPECTATIONS = {
 @generator(
     _NAME,
     summary="Sets of pairs without gold whose answers must fit together: transitivity, contraposition, monotonicity",
-    rows=1_123,
+    rows=1_112,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",

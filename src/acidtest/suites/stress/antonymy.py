@@ -27,7 +27,7 @@ Caution = Literal["high", "medium", "low"]
 @generator(
     _NAME,
     summary="A sentence and itself with a word turned into its opposite, which contradict each other",
-    rows=328,
+    rows=316,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
@@ -77,7 +77,7 @@ def antonymy(
         pairs,
         rows.lazy(),
         request=request,
-        version=2,
+        version=3,
         arguments=arguments,
         columns=columns,
         crossings=() if faithful else (("pos", "place"),),

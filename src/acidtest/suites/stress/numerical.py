@@ -16,6 +16,7 @@ from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import NothingToMakeError
 from acidtest.core.logs import log
 from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, complete_columns, source_digests, stream_frame
+from acidtest.io.published import CORPUS
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import CORPUS_LICENCE, rename_taken_columns, travelling_columns, uses_all
 from acidtest.suites.stress import CITATION
@@ -39,7 +40,7 @@ Bits = Mapping[str, int]
 @generator(
     _NAME,
     summary="A quantity changed, bounded by “more than” or “less than”, or both: three labels for each premise",
-    rows=843,
+    rows=834,
     source="sentences",
     citation=CITATION,
     licence="Apache-2.0",
@@ -69,10 +70,11 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
         # Each premise has three rows.
         spool.add(frame.hstack(premises.select(pl.col(travelling).repeat_by(3).explode()).get_columns()))
         ids.add(source_digests(_NAME, frame))
-    chosen: dict[str, Argument] = {"entities": entities, "faithful": faithful, "tagger": corpus.tagger}
+    chosen: dict[str, Argument] = {CORPUS: corpus.corpus, "entities": entities, "faithful": faithful}
+    chosen["tagger"] = corpus.tagger
     card = Card(
         _NAME,
-        version=3,
+        version=4,
         seed=request.seed,
         arguments={"from": corpus.name} | {name: value for name, value in chosen.items() if value},
         sources=corpus.sources,

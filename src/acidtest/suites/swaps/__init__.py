@@ -77,7 +77,7 @@ SWAP_SUITES = (
         other gold is that of people. ``pairs`` is a file, the narrower word first; the other options are those of
         ``swaps/antonyms-in-situ``.
         """,
-        version=2,
+        version=3,
     ),
     SwapSuite(
         "swaps/hypernyms-ex-situ",
@@ -91,7 +91,7 @@ SWAP_SUITES = (
         follows in no context or in both, the context is drawn from both. Options are those of
         ``swaps/hypernyms-in-situ``.
         """,
-        version=2,
+        version=3,
     ),
     SwapSuite(
         "swaps/antonyms-proxy",
@@ -105,7 +105,7 @@ SWAP_SUITES = (
         (10; once in the starter corpus) in the premises or in the hypotheses of the training file. Gold is that of
         people. The other options are those of ``swaps/antonyms-in-situ``.
         """,
-        version=2,
+        version=3,
     ),
 )
 
@@ -299,14 +299,15 @@ def _proxies(row: Mapping[str, Any], side: str, known: frozenset[str]) -> list[t
     """Every proxy for one side: the relation of the premise's word to the hypothesis's, the proxy, the new text."""
     from acidtest.text.inflection import inflect
     from acidtest.text.swap_pairs import proxy_words
-    from acidtest.text.swaps import Occurrence, rewrite_occurrences
+    from acidtest.text.swaps import Occurrence, fits_number, rewrite_occurrences
 
     pos, both_texts = row["pos"], f"{row['premise']} {row['hypothesis']}".lower()
     places = [Occurrence(**place) for place in row[f"{side}_places"]]
     proxies = []
     for lemma, relation in proxy_words(row[f"{_OTHER_SIDE[side]}_lemma"], row[f"{side}_lemma"], pos):
         word = inflect(lemma, pos, places[0].tag)
-        if word in known and word not in both_texts:
+        fits = pos != "n" or fits_number(row[side], places, lemma)
+        if word in known and word not in both_texts and fits:
             premise_relation = relation if side == "premise" else _INVERSE[relation]
             proxies.append((premise_relation, word, rewrite_occurrences(row[side], places, lemma=lemma, pos=pos)))
     return proxies

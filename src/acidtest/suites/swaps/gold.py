@@ -106,7 +106,7 @@ class SwapSuite:
     rows: int
     summary: str
     description: str
-    version: int = 1
+    version: int = 2
 
     @property
     def sides(self) -> tuple[str, ...]:
