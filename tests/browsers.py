@@ -13,9 +13,29 @@ from typing import Any
 
 import pytest
 
+PATIENCE = 300.0
+"""Seconds until something that a test waits for is taken never to happen, however busy the machine is."""
+
+
+class PatientBrowser:
+    """A browser whose pages wait as long as a busy machine needs; playwright itself gives up after 30 seconds."""
+
+    def __init__(self, browser: Any) -> None:
+        self._browser = browser
+
+    def new_context(self, **options: Any) -> Any:
+        context = self._browser.new_context(**options)
+        context.set_default_timeout(PATIENCE * 1000)
+        return context
+
+    def new_page(self, **options: Any) -> Any:
+        page = self._browser.new_page(**options)
+        page.context.set_default_timeout(PATIENCE * 1000)
+        return page
+
 
 @contextmanager
-def started_chromium() -> Iterator[Any]:
+def started_chromium() -> Iterator[PatientBrowser]:
     """A browser driven by playwright; the test is skipped where either is missing."""
     playwright = pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -23,7 +43,7 @@ def started_chromium() -> Iterator[Any]:
         pytest.skip("the tests in a browser need Chromium")
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
+        yield PatientBrowser(browser)
         browser.close()
 
 

@@ -377,14 +377,15 @@ def test_a_changed_answers_file_is_another_run(tmp_path: Path) -> None:
     assert second.results["suites"]["hans"]["metrics"]["answers entailment"]["value"] == 0
 
 
-def test_hans_predictions_are_scored_by_place_in_the_published_order(tmp_path: Path) -> None:
-    # The layout of the released predictions; right on every even subcase, wrong on every odd one.
-    gold = [("non-entailment", "entailment")[number // 5 % 2] for number in range(30)]
+def test_predictions_in_the_layout_of_hans_are_scored_by_subcase(tmp_path: Path) -> None:
+    # Right on every even subcase, wrong on every odd one.
+    suite = acidtest.generate("hans", n=10)
+    rows = suite.frame.select("id", "label").collect().rows()
     other = {"entailment": "non-entailment", "non-entailment": "entailment"}
     answers = tmp_path / "preds.txt"
-    lines = [f"ex{i}\t{gold[i // 1000] if i // 1000 % 2 == 0 else other[gold[i // 1000]]}" for i in range(30_000)]
+    lines = [f"{name}\t{other[gold] if n // 10 % 2 else gold}" for n, (name, gold) in enumerate(rows)]
     answers.write_text("pairID\tgold_label\n" + "\n".join(lines) + "\n")
-    by = acidtest.score(answers, "hans").results["suites"]["hans"]["by"]["subcase"]
+    by = acidtest.score(answers, suite).results["suites"]["hans"]["by"]["subcase"]
     assert [value["value"] for value in by.values()] == [float(number % 2 == 0) for number in range(30)]
 
 

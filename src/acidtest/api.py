@@ -41,6 +41,8 @@ from acidtest.workflows.exports import export
 from acidtest.workflows.gates import gate
 from acidtest.workflows.gates import write_baseline as baseline
 from acidtest.workflows.harness_scores import score_logs
+from acidtest.workflows.kept_files import clear_kept_files as clear_cache
+from acidtest.workflows.kept_files import list_kept_files as cache
 from acidtest.workflows.reporting import (
     compare,
     report,
@@ -72,8 +74,10 @@ __all__ = [
     "architectures",
     "audit",
     "baseline",
+    "cache",
     "check",
     "chosen_suites",
+    "clear_cache",
     "compare",
     "error_agreement",
     "error_sample",

@@ -59,10 +59,6 @@ def store_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return create_database()
 
 
-PATIENCE = 60_000
-"""Milliseconds until something that does not happen is a failure."""
-
-
 @pytest.fixture(scope="session")
 def chromium(browser: Any) -> Any:
     """The browser that all tests share."""
@@ -79,7 +75,6 @@ class Visitors:
 
     def window(self, width: int = 1280, height: int = 900, **options: Any) -> Any:
         context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(PATIENCE)
         self.contexts.append(context)
         return self.page(context)
 
@@ -133,7 +128,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, Project]]]:
     for server, _ in running:
         server.should_exit = True
     for _, thread in running:
-        thread.join(10)
+        thread.join()
 
 
 def pairs(count: int) -> pl.DataFrame:
@@ -164,6 +159,8 @@ def wait_for_question(page: Any, question: str) -> None:
 
 
 def press_keys(page: Any, *keys: str) -> None:
+    """Press keys once the page takes them: while a request is under way it does not."""
+    page.wait_for_function("() => document.getElementById('main').ariaBusy !== 'true'")
     for key in keys:
         page.keyboard.press(key)
 
@@ -189,6 +186,14 @@ def count_unsent(page: Any) -> int:
     return int(sum(result))
 
 
+def wait_for_unsent(page: Any) -> None:
+    """Wait until this browser keeps an answer that the server does not have: that lasts until the server has it."""
+    page.wait_for_function(
+        "() => Object.keys(localStorage).some("
+        "(key) => key.endsWith(':waiting') && JSON.parse(localStorage[key]).length)"
+    )
+
+
 @pytest.fixture(scope="session")
 def steps() -> SimpleNamespace:
     """What people do with keys, and how they see what became of it."""
@@ -201,5 +206,6 @@ def steps() -> SimpleNamespace:
         wait_for_count,
         stored_answers,
         count_unsent,
+        wait_for_unsent,
     )
     return SimpleNamespace(**{function.__name__: function for function in functions})

@@ -121,8 +121,8 @@ def test_two_people_label_thirty_items_by_keyboard_and_nothing_is_lost(
     server.kill()
     lost = steps.number_shown(ben)
     steps.press_keys(ben, "y", "Enter", KEYS[BEN[lost]], "Enter")
+    steps.wait_for_unsent(ben)
     ben.locator("#banner", has_text="Your answer is kept in this browser and will be sent").wait_for()
-    assert steps.count_unsent(ben) == 1
     server.start()
     steps.wait_for_count(ben, "16 of 30 done")
     assert steps.count_unsent(ben) == 0
@@ -175,7 +175,7 @@ def test_answers_not_sent_survive_closing_the_page(steps: Any, visitors: Any, se
     steps.join_as(page, address, "anna")
     page.context.route("**/api/**", lambda route: route.abort())
     steps.press_keys(page, "2", "Enter")
-    page.locator("#banner", has_text="kept in this browser").wait_for()
+    steps.wait_for_unsent(page)
     context = page.context
     page.close()
     assert steps.stored_answers(project) == []
@@ -320,15 +320,15 @@ def test_only_time_during_which_the_page_can_be_seen_counts(steps: Any, visitors
 
     page.clock.fast_forward(4000)
     visible(False)
-    page.clock.fast_forward(60_000)
+    page.clock.fast_forward(6_000_000)
     visible(True)
     page.clock.fast_forward(3000)
     steps.press_keys(page, "1", "Enter")
     steps.wait_for_count(page, "1 of 3 done")
     with project.state() as state:
         (claim,) = [claim for claim in state.claims.values() if claim.current_answer]
-        # What the test itself takes counts as well, and is less than the minute in hiding.
-        assert 7 <= claim.answers[-1].seconds < 60
+        # What the test itself takes counts as well, and is less than the hundred minutes in hiding.
+        assert 7 <= claim.answers[-1].seconds < 6000
 
 
 def test_a_token_from_the_link_opens_the_page_and_leaves_the_address(steps: Any, visitors: Any, serve: Any) -> None:

@@ -107,10 +107,11 @@ def test_everybody_can_use_the_page(steps: Any, visitors: Any, serve: Any, schem
     steps.press_keys(page, "?")
     assert find_faults(page, rules) == []
     steps.press_keys(page, "Escape")
-    page.route("**/api/answers", lambda route: route.abort(), times=1)
+    page.route("**/api/answers", lambda route: route.abort())
     steps.press_keys(page, "4", "Enter")
     page.locator("#banner", has_text="kept in this browser").wait_for()
     assert find_faults(page, rules) == []
+    page.unroute("**/api/answers")
     steps.wait_for_count(page, "1 of 3 done")
     for number in (2, 3):
         steps.wait_for_question(page, "same_topic")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import socket
 import subprocess
@@ -16,7 +17,8 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the annotation server needs acidtest[annotate]")
 
-from acidtest.annotate.app import ServerLimits
+from acidtest.annotate import app
+from acidtest.annotate.app import LimitedProtocol, ServerLimits
 from acidtest.annotate.guards import FREE_GUESSES, MAX_ADDRESSES, Guard, WrongTokens, client_address
 from acidtest.annotate.projects import Project
 
@@ -29,7 +31,7 @@ HALF_BODY = (
     b"Content-Length: 50\r\n\r\n{"
 )
 WHOLE = b"GET /api/project HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-PATIENCE = 20.0
+PATIENCE = 300.0
 """Seconds until something that does not happen is a failure; nothing waits so long where it works."""
 
 
@@ -87,15 +89,14 @@ def test_a_request_that_does_not_arrive_in_time_is_cut_off(serve: Serve, sent: b
     address, _ = serve("breaking-nli", limits=ServerLimits(request_seconds=0.3))
     with connections(address, 3, sent) as opened:
         assert all(map(is_closed, opened))
-    assert ask(address)[0] == 200
 
 
 def test_bytes_that_trickle_in_do_not_put_off_the_end(serve: Serve) -> None:
     address, _ = serve("breaking-nli", limits=ServerLimits(request_seconds=0.5))
     with connections(address, 1, HALF_HEADERS) as (slow,):
         slow.settimeout(0.1)
-        began, cut = time.monotonic(), False
-        while not cut and time.monotonic() - began < PATIENCE:
+        cut = False
+        while not cut:  # A server that never cuts it off makes the test hang, whatever the load.
             try:
                 slow.sendall(b"a")
                 cut = slow.recv(1) == b""
@@ -103,25 +104,35 @@ def test_bytes_that_trickle_in_do_not_put_off_the_end(serve: Serve) -> None:
                 continue
             except (ConnectionResetError, BrokenPipeError):
                 cut = True
-        assert cut
 
 
-def test_whoever_reads_between_two_requests_is_not_cut_off(serve: Serve) -> None:
-    address, _ = serve("breaking-nli", limits=ServerLimits(request_seconds=0.2))
+def test_the_time_limit_does_not_run_between_two_requests(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    protocols = list[LimitedProtocol]()
+    connect = LimitedProtocol.connection_made
+
+    def recorded(self: LimitedProtocol, transport: asyncio.Transport) -> None:
+        protocols.append(self)
+        connect(self, transport)
+
+    monkeypatch.setattr(LimitedProtocol, "connection_made", recorded)
+    address, _ = serve("breaking-nli")
     with connections(address, 1, WHOLE) as (reader,):
         assert status(reader) == 200
-        time.sleep(0.6)
+        (protocol,) = protocols
+        assert protocol._deadline is None
         reader.sendall(WHOLE)
         assert status(reader) == 200
+        assert protocol._deadline is None
         reader.sendall(HALF_HEADERS)
-        assert is_closed(reader)
+        while protocol._deadline is None:
+            time.sleep(0.01)
 
 
 def test_half_sent_requests_make_room_for_whole_ones(serve: Serve) -> None:
-    address, _ = serve("breaking-nli", limits=ServerLimits(connections=20))
+    address, _ = serve("breaking-nli", limits=ServerLimits(connections=20, request_seconds=PATIENCE))
     with connections(address, 60, HALF_HEADERS) as opened:
         assert ask(address)[0] == 200
-        # Those that came first went first, long before the 20 seconds of the time limit.
+        # Those that came first went first, and not because of the time limit.
         assert all(map(is_closed, opened[:30]))
 
 
@@ -148,6 +159,13 @@ def test_300_half_sent_requests_do_not_stop_a_server_that_may_open_256_files(tmp
             server.terminate()
 
 
+@pytest.fixture
+def _time_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock that has begun does not end while the test runs."""
+    monkeypatch.setattr(app, "WrongTokens", lambda: WrongTokens(lambda: 0.0))
+
+
+@pytest.mark.usefixtures("_time_stands_still")
 def test_an_address_that_guesses_is_locked_and_others_are_not(serve: Serve) -> None:
     address, project = serve("breaking-nli", guard=Guard(token="hush", admin_token="louder"))
     joined = project.join("anna")
@@ -155,8 +173,8 @@ def test_an_address_that_guesses_is_locked_and_others_are_not(serve: Serve) -> N
 
     name, token = cookie_names(project)
     statuses = [ask(address, "api/progress", **bearer(f"guess-{number}"))[0] for number in range(60)]
-    assert statuses[:FREE_GUESSES] == [401] * FREE_GUESSES
-    assert statuses.count(429) > 40
+    # The guess after the free ones is the first that locks.
+    assert statuses == [401] * (FREE_GUESSES + 1) + [429] * (60 - FREE_GUESSES - 1)
     # A short token might be guessed, so that it is not even looked at from the locked address …
     refused, headers = ask(address, "api/project", **bearer("hush"))
     assert refused == 429
@@ -168,6 +186,7 @@ def test_an_address_that_guesses_is_locked_and_others_are_not(serve: Serve) -> N
     assert ask(address, "api/project", source="127.0.0.2", **bearer("hush"))[0] == 200
 
 
+@pytest.mark.usefixtures("_time_stands_still")
 def test_a_token_that_cannot_be_guessed_is_good_from_a_locked_address(serve: Serve) -> None:
     guard = Guard.create("127.0.0.1", allowed=("label.example.org",))
     address, _ = serve("breaking-nli", guard=guard)

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
+from acidtest import api
 from acidtest.annotate.projects import Project
 from acidtest.api import annotation_project
 from acidtest.cli import main
@@ -32,6 +33,18 @@ def test_progress_is_told(work: Project, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["annotate", "--store", "answers.db", "--progress", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["judgements"], told["annotators"][0]["annotator"]) == (1, "Anna")
+
+
+def test_a_suite_is_named_as_the_help_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["annotate", "lexical/animals", "--store", "a.db", "--questionnaire", "breaking-nli", "--progress"]
+    assert main(words) == 0
+    assert main([*words, "--seed", "0"]) == 0
+    count = api.generate("lexical/animals").card.rows
+    assert f"{count} items; 0 of {count} judgements" in capsys.readouterr().out
+    assert main(["annotate", "lexical/animalz", *words[2:]]) == 2
 
 
 def test_answers_go_out_and_in_again(work: Project, capsys: pytest.CaptureFixture[str]) -> None:

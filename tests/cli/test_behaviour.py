@@ -67,7 +67,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_tables_and_findings_are_printed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["behaviour", "led", "sound", "--train", "train.tsv"]) == 0
+    assert main(["behaviour", "led", "sound", "--train", "train.tsv", "--full"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "swaps/antonyms-in-situ" in out
     # Of table 1 as published: ESIM on I_A and I_TA1.

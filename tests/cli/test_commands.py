@@ -27,7 +27,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
 
 def test_run_prints_a_scorecard_and_where_the_report_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out, err = said(capsys, "run", "-m", "baseline:overlap", "--limit", "300", "-o", "here")
-    assert "uses the lexical-overlap heuristic" in " ".join(out.split())
+    assert "relies on the lexical-overlap heuristic" in " ".join(out.split())
     assert re.search(r"^hans +50 \(44–56\) +50 ", out, re.M)
     assert "report: here/report.html" in out.replace("\\", "/")
     assert "limit:300|model:baseline:overlap|acidtest:0.2.0" in out

@@ -148,6 +148,14 @@ def test_a_model_as_good_as_the_baseline_passes(action: Action, runs: dict[str, 
     assert job.record == "python -m pip install --quiet /action\n"
 
 
+def test_labels_and_the_corpus_of_the_suites_are_passed_on(action: Action, tmp_path: Path) -> None:
+    (tmp_path / "bin" / "acidtest").write_text('#!/bin/bash\necho "acidtest $*" >> "$RECORD"\n', encoding="utf-8")
+    given = {"labels": "contradiction,entailment,neutral", "label-map": "LABEL_0=neutral", "from": "pairs.tsv"}
+    job = action(baseline="release.acidtest", model="hf:x", install="false", **given)
+    options = "--labels contradiction,entailment,neutral --label-map LABEL_0=neutral --from pairs.tsv"
+    assert f" {options}\n" in job.record
+
+
 def test_a_worse_run_fails_after_the_summary_is_written(action: Action, runs: dict[str, Path]) -> None:
     job = action(baseline=str(runs["overlap"]), run=str(runs["random"]), install="false")
     assert (job.status, job.outputs["state"]) == (1, "fail"), job.log
@@ -206,7 +214,7 @@ def test_the_commands_of_the_docs_and_those_for_gitlab_run(environment: dict[str
         )
         assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "markdown: gate.md"
-    assert "Pass: on all 2 required slices the candidate is shown to lose less than the margin" in done.stdout
+    assert "Pass: on the only required slice the candidate is shown to lose less than the margin" in done.stdout
     for name in (job["artifacts"]["reports"]["junit"], *job["artifacts"]["paths"]):
         assert Path(name).is_file()
     assert Path(environment["RECORD"]).read_text(encoding="utf-8") == "pip install acidtest[hf]\n"

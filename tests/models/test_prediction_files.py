@@ -1,4 +1,4 @@
-"""Files of predictions that hold no answer for some rows, or lists of three numbers in one cell."""
+"""Files of predictions: rows without an answer, probabilities in lists and objects, support scores, rows in order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def suite() -> Suite:
             "source_id": ["ex0", "ex1", "ex2", "ex3"],
         }
     )
-    return Suite(complete_columns(frame, "mine").lazy(), Card("mine")).sealed()
+    return Suite(complete_columns(frame, "mine").lazy(), Card("mine"), origin=Path("pairs.csv")).sealed()
 
 
 def score(path: Path, *, order: str | None = None, missing: str = "refuse", **reading: dict[str, str]) -> api.Finished:
@@ -221,3 +221,186 @@ def test_the_order_of_lists_may_be_given_to_a_model_spec(tmp_path: Path) -> None
         model_from_spec(f"answers:{path}")
     run = api.run(f"answers:{path}", [suite()], output=tmp_path / "run", options={"order": "e,n,c"})
     np.testing.assert_allclose(answers(run), LISTS, atol=1e-7)
+
+
+PROBABILITIES = [[0.75, 0.125, 0.125], [0.125, 0.125, 0.75], [0.125, 0.75, 0.125], [0.125, 0.75, 0.125]]
+NAMES = ("entailment", "neutral", "contradiction")
+
+
+def json_lines(tmp_path: Path, rows: list[dict[str, object]], name: str = "p.jsonl") -> Path:
+    return write(tmp_path, name, "\n".join(json.dumps(row) for row in rows))
+
+
+@pytest.mark.parametrize("key", ["probs", "prediction", "anything"])
+def test_probabilities_in_an_object_are_read(tmp_path: Path, key: str) -> None:
+    rows = [{"id": f"ex{n}", key: dict(zip(NAMES, row, strict=True))} for n, row in enumerate(PROBABILITIES)]
+    run = score(json_lines(tmp_path, rows))
+    assert answers(run) == PROBABILITIES
+    assert run.run.header.model.probabilities
+
+
+def test_lists_of_labels_and_scores_of_a_pipeline_are_read(tmp_path: Path) -> None:
+    # transformers.pipeline(…, top_k=None) sorts the labels of each pair by score.
+    outputs = [
+        sorted(
+            ({"label": name.upper(), "score": p} for name, p in zip(NAMES, row, strict=True)), key=lambda x: -x["score"]
+        )
+        for row in PROBABILITIES
+    ]
+    rows = [{"id": f"ex{n}", "output": output} for n, output in enumerate(outputs)]
+    assert answers(score(json_lines(tmp_path, rows))) == PROBABILITIES
+
+
+def test_a_label_with_the_score_of_the_likeliest_is_a_label(tmp_path: Path) -> None:
+    labels = ("entailment", "contradiction", "neutral", "neutral")
+    rows = [{"id": f"ex{n}", "label": label, "score": 0.9} for n, label in enumerate(labels)]
+    run = score(json_lines(tmp_path, rows))
+    assert answers(run) == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]]
+    nested = [{"id": row["id"], "output": {"label": row["label"], "score": 0.9}} for row in rows]
+    assert answers(score(json_lines(tmp_path, nested, "q.jsonl"))) == answers(run)
+
+
+def test_objects_in_cells_of_text_may_be_written_as_python_does(tmp_path: Path) -> None:
+    cells = [str(dict(zip(NAMES, row, strict=True))) for row in PROBABILITIES]
+    lines = [f'ex{n},"{cell}"' for n, cell in enumerate(cells)]
+    assert answers(score(write(tmp_path, "p.csv", "\n".join(["id,probs", *lines])))) == PROBABILITIES
+
+
+def test_objects_of_two_labels_are_two_way_and_an_empty_one_is_unanswered(tmp_path: Path) -> None:
+    rows = [{"id": f"ex{n}", "probs": {"supported": p, "unsupported": 1 - p}} for n, p in enumerate([0.75, 0.25, 0.5])]
+    run = score(json_lines(tmp_path, [*rows, {"id": "ex3", "probs": None}]))
+    np.testing.assert_equal(answers(run), [[0.75, 0.25, 0], [0.25, 0.75, 0], [0.5, 0.5, 0], NAN])
+    assert run.run.header.model.resolution == "two-way"
+
+
+def test_nameless_labels_in_objects_need_a_map(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"ex{n}", "probs": {f"LABEL_{place}": p for place, p in enumerate(row)}}
+        for n, row in enumerate(PROBABILITIES)
+    ]
+    path = json_lines(tmp_path, rows)
+    with pytest.raises(FileError, match=r"label 'LABEL_0'; .*--label-map LABEL_0=NAME,LABEL_1=NAME,LABEL_2=NAME"):
+        score(path)
+    label_map = {"LABEL_0": "contradiction", "LABEL_1": "neutral", "LABEL_2": "entailment"}
+    assert answers(score(path, label_map=label_map)) == [row[::-1] for row in PROBABILITIES]
+
+
+def test_an_object_that_does_not_add_up_names_its_line(tmp_path: Path) -> None:
+    rows = [{"id": f"ex{n}", "probs": dict(zip(NAMES, row, strict=True))} for n, row in enumerate(PROBABILITIES)]
+    rows[1]["probs"] = {"entailment": 2.5, "neutral": -1.0, "contradiction": 0.5}
+    with pytest.raises(FileError, match=r"p.jsonl:2: .*not three probabilities that add up to 1"):
+        score(json_lines(tmp_path, rows))
+
+
+@pytest.mark.parametrize("name", ["score", "support", "p_supported", "p_entailment"])
+def test_one_support_score_a_row_is_the_probability_of_support(tmp_path: Path, name: str) -> None:
+    run = score(write(tmp_path, "p.csv", f"id,{name}\nex0,0.75\nex1,0.25\nex2,\nex3,1.0\n"))
+    np.testing.assert_equal(answers(run), [[0.75, 0.25, 0], [0.25, 0.75, 0], NAN, [1, 0, 0]])
+    model = run.run.header.model
+    assert (model.resolution, model.probabilities) == ("two-way", True)
+
+
+def test_scores_of_several_systems_are_read_by_the_names_of_their_columns(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "id,hhem,judge\nex0,0.75,1.0\nex1,0.25,0.0\nex2,0.5,0.0\nex3,0.0,0.0\n")
+    run = api.score(path, suite(), output=tmp_path / "run", column="hhem")
+    assert [row[0] for row in answers(run)] == [0.75, 0.25, 0.5, 0.0]
+    judge = api.score(path, suite(), output=tmp_path / "judge", column="judge")
+    # Scores that are only 0 and 1 are labels: no threshold can be chosen among them.
+    assert not judge.run.header.model.probabilities
+    assert answers(judge) == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]]
+
+
+def test_whole_numbers_are_no_support_scores(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "id,judge\nex0,1\nex1,0\nex2,0\nex3,0\n")
+    with pytest.raises(FileError, match=r"p.csv:2: label '1' is not .*--label-map '1=NAME'"):
+        api.score(path, suite(), output=tmp_path / "run", column="judge")
+    reading = api.Reading(label_map={"1": "supported", "0": "unsupported"})
+    run = api.score(path, suite(), output=tmp_path / "run", column="judge", answers=reading)
+    assert answers(run) == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]]
+
+
+def test_a_score_above_one_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "id,score\nex0,0.75\nex1,3.5\nex2,0.1\nex3,0.1\n")
+    with pytest.raises(FileError, match=r"p.csv:3: score is 3.5; .* between 0 and 1 \(a logit needs a sigmoid\)"):
+        score(path)
+
+
+def test_gold_and_scores_beside_the_texts_are_not_guessed(tmp_path: Path) -> None:
+    lines = ["premise,hypothesis,label,score", "A man runs.,A man moves.,e,0.9", "A dog sleeps.,A dog runs.,c,0.4"]
+    lines += ["A cat eats.,A cat naps.,n,0.1", "A girl sings.,A girl is loud.,n,0.2"]
+    path = write(tmp_path, "p.csv", "\n".join(lines))
+    with pytest.raises(
+        FileError, match=r"'label' and 'score' could all hold the predictions; say which with --columns"
+    ):
+        score(path)
+    run = score(path, columns={"label": "score"})
+    np.testing.assert_allclose([row[0] for row in answers(run)], [0.9, 0.4, 0.1, 0.2], rtol=1e-6)
+
+
+def corpus(tmp_path: Path) -> Path:
+    """A file of five pairs; the third has no gold, and the fifth repeats the first."""
+    rows = [("A man runs.", "A man moves.", "entailment"), ("A dog sleeps.", "A dog runs.", "contradiction")]
+    rows += [("A cat eats.", "A cat naps.", "-"), ("A girl sings.", "A girl is loud.", "neutral"), rows[0]]
+    keys = ("pairID", "premise", "hypothesis", "gold_label")
+    lines = [json.dumps(dict(zip(keys, (f"x{n}", *row), strict=True))) for n, row in enumerate(rows)]
+    return write(tmp_path, "pairs.jsonl", "\n".join(lines))
+
+
+def in_order(tmp_path: Path, text: str, **options: bool) -> list[str]:
+    """The predictions of the four pairs with gold."""
+    path = write(tmp_path, "p.csv", text)
+    made = api.score(path, str(corpus(tmp_path)), output=tmp_path / "run", fresh=True, **options)
+    return made.run.rows("pairs")["answer"].to_list()
+
+
+ORDERED = ["entailment", "contradiction", "neutral", "entailment"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "prediction\ne\nc\nn\ne\n",
+        "prediction\ne\nc\ne\nn\ne\n",
+        "id,prediction\n0,e\n1,c\n2,e\n3,n\n4,e\n",
+        "id,prediction\n1,e\n2,c\n3,n\n4,e\n",
+        "id,prediction\nx0,e\nx1,c\nx2,e\nx3,n\nx4,e\n",
+        "premise,prediction\nA man runs.,e\nA dog sleeps.,c\nA cat eats.,e\nA girl sings.,n\nA man runs.,e\n",
+    ],
+    ids=["no ids", "with rows without gold", "from 0", "from 1", "ids", "texts"],
+)
+def test_predictions_in_the_order_of_the_file_need_no_ids(tmp_path: Path, text: str) -> None:
+    assert in_order(tmp_path, text, in_order=True) == ORDERED
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["prediction\ne\nc\nn\ne\n", "prediction\ne\nc\nn\nn\ne\n", "id,prediction\n0,e\n1,c\n2,e\n3,n\n4,e\n"],
+)
+def test_matching_by_order_is_suggested_when_the_counts_fit(tmp_path: Path, text: str) -> None:
+    with pytest.raises(FileError, match=r"rows are in the order of the suite's: --in-order"):
+        in_order(tmp_path, text)
+
+
+def test_matching_by_order_is_not_suggested_when_the_counts_differ(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"--columns id=NAME$"):
+        in_order(tmp_path, "prediction\ne\nc\nn\n")
+    with pytest.raises(FileError, match="has 3 rows, but suite 'pairs' has 4, or 5 with those without gold"):
+        in_order(tmp_path, "prediction\ne\nc\nn\n", in_order=True)
+
+
+def test_rows_in_another_order_are_noticed_by_their_texts_and_ids(tmp_path: Path) -> None:
+    text = "premise,prediction\nA dog sleeps.,c\nA man runs.,e\nA cat eats.,e\nA girl sings.,n\nA man runs.,e\n"
+    with pytest.raises(FileError, match=r"p.csv:2: the premise of .* is 'A dog sleeps.', but in suite 'pairs' it is"):
+        in_order(tmp_path, text, in_order=True)
+    text = "id,prediction\nx1,c\nx0,e\nx2,e\nx3,n\nx4,e\n"
+    with pytest.raises(FileError, match=r"p.csv:2: id 'x1' is in another place in suite 'pairs'; leave --in-order out"):
+        in_order(tmp_path, text, in_order=True)
+
+
+def test_original_pairs_are_left_out_when_rows_are_matched_by_order(tmp_path: Path) -> None:
+    made = api.generate("stress/negation", n=5)
+    path = write(tmp_path, "p.csv", "prediction\n" + "entailment\n" * made.card.rows)
+    run = api.score(path, made, output=tmp_path / "run", in_order=True)
+    assert list(run.run.header.suites) == ["stress/negation"]
+    with pytest.raises(AcidtestError, match="--in-order takes predictions for one suite, but these are several"):
+        api.run(f"answers:{path}", made, output=tmp_path / "run", options={"in_order": True})

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_runs_are_listed_newest_first_with_what_they_showed(folder: Path) -> None:
     second, first, broken = list_runs(folder)
     assert (first.model, first.suites, first.pairs) == ("baseline:overlap", ("cues",), 960)
-    assert first.headline.startswith("Its answers follow overlapping words")
+    assert first.headline.startswith("It relies on overlapping words")
     assert (second.name, second.model, second.suites) == ("mine", "baseline:random", ("lexical/animals",))
     assert first.finished <= second.finished
     assert broken.headline.startswith("cannot be read: ")
@@ -40,10 +40,22 @@ def test_the_command_prints_a_table_and_json(folder: Path, capsys: pytest.Captur
     assert main(["runs", str(folder)]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith(f"3 runs in {folder}.")
-    assert "mine" in printed
+    assert "mine: baseline:random" in printed
     assert "baseline:overlap" in printed
     assert main(["runs", str(folder), "--json"]) == 0
     assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == ["mine", "", ""]
+
+
+def test_runs_are_named_by_paths_that_other_commands_take(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["runs", "."]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    paths = [line.split()[0] for line in lines if line.startswith(("deep", "first"))]
+    assert paths == [str(Path("deep/second")), "first"]
+    for path in paths:
+        assert main(["report", path, "-o", "page.html"]) == 0
 
 
 def test_a_run_that_was_killed_is_said_to_be_unfinished(tmp_path: Path) -> None:

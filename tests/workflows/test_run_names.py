@@ -80,12 +80,9 @@ def test_one_name_for_two_models_is_refused(capsys: pytest.CaptureFixture[str]) 
     assert "--name both names one run, but 2 models are given" in capsys.readouterr().err
 
 
-def test_runs_of_one_model_go_by_their_names() -> None:
-    assert model_names([named("bert", "seed 1"), named("bert", "seed 2"), named("other", "mine")]) == [
-        "seed 1",
-        "seed 2",
-        "other",
-    ]
+def test_runs_go_by_their_names_and_others_by_those_of_their_models() -> None:
+    runs = [named("bert", "seed 1"), named("bert", "seed 2"), named("other", "mine"), named("more")]
+    assert model_names(runs) == ["seed 1", "seed 2", "mine", "more"]
     assert model_names([named("bert"), named("bert", "seed 2"), named("bert")]) == ["bert", "seed 2", "bert (2)"]
     assert model_names([named("bert", "same"), named("bert", "same")]) == ["same", "same (2)"]
 

@@ -31,6 +31,8 @@ PARTICIPATION_COLUMNS = ("seconds", "control", "passed", "failed", "excluded")
 
 ANNOTATED = "annotated_label"
 """The column with people's labels in files where ``label`` is a gold label, such as TaxiNLI's."""
+ANY = "any"
+"""The gold of pairs that nobody has labelled yet, as ``--ask`` writes it: not a label to compare with."""
 
 LIST_COLUMNS = ("annotator_labels",)
 JUDGEMENT_COLUMNS = (ANNOTATED, "label", "annotator_label", "rating", "annotation", "answer")

@@ -14,6 +14,7 @@ import polars as pl
 from acidtest.annotate.answers import Answers, outcomes
 from acidtest.annotate.columns import (
     ANNOTATED,
+    ANY,
     GOLD_COLUMNS,
     RowError,
     clean_gold,
@@ -220,7 +221,9 @@ def _reference_gold(judged: Judgements, gold: str | None) -> tuple[str, pl.Serie
         if name is None:
             problem = f"gold {text!r} (--gold {column}) is not {join_with_or(labels)}; correct it"
             raise AcidtestError(f"{judged.name}: {problem}")
-    return column, golds.replace_strict(names, default=None, return_dtype=pl.String)
+    # The gold of questions (--ask) is any: every label would be right.
+    golds = golds.replace_strict({**names, ANY: None}, default=None, return_dtype=pl.String)
+    return ("", None) if gold is None and golds.is_null().all() else (column, golds)
 
 
 def _share_holds(

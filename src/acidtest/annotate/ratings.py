@@ -20,6 +20,7 @@ import polars as pl
 
 from acidtest.annotate.columns import (
     ANNOTATED,
+    ANY,
     GOLD_COLUMNS,
     JUDGEMENT_COLUMNS,
     LABEL_COLUMNS,
@@ -108,6 +109,8 @@ def read_ratings(
     layout = _find_layout(table, labels, gold, categories)
     marks, marked = read_category_marks(table, layout.categories) if layout.categories else (None, ())
     judgements, rows, attendance = _read_rows(table, layout, marks)
+    if gold is None and rows["gold"].is_null().all():
+        layout = replace(layout, gold=None)
     is_vote = layout.gold == "label" and set(table.columns) >= _VOTE_COLUMNS and ANNOTATED not in table.columns
     given = ordered_labels(judgements["label"].drop_nulls().unique().to_list())
     if not given and not marked:
@@ -301,7 +304,10 @@ def _read_labels(table: FileTable, frame: pl.DataFrame, layout: _RatingLayout) -
 
 
 def _name_labels(table: FileTable, judgements: pl.DataFrame, golds: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
-    """Labels and gold by their standard NLI names if one of these occurs, otherwise as written."""
+    """Labels and gold by their standard NLI names if one of these occurs, otherwise as written.
+
+    The gold ``any``, as in a file of ``--ask``, says that there is none yet.
+    """
     written = {*judgements["label"].drop_nulls().unique(), *golds.drop_nulls().unique()}
     if not any(text.lower() in LABELS for text in written):
         return judgements, golds
@@ -313,7 +319,7 @@ def _name_labels(table: FileTable, judgements: pl.DataFrame, golds: pl.Series) -
         raise row_error(table, row, f"label {label!r} is not entailment, neutral or contradiction; correct it")
     return (
         judgements.with_columns(pl.col("label").replace_strict(names, default=None, return_dtype=pl.String)),
-        golds.replace_strict(names, default=None, return_dtype=pl.String),
+        golds.replace_strict({**names, ANY: None}, default=None, return_dtype=pl.String),
     )
 
 

@@ -20,7 +20,8 @@ StoreOption = Annotated[
     str, Option("--store", help="Where answers are kept: a SQLite file, or postgresql://user@host/name.")
 ]
 Data = Annotated[
-    str | None, Argument(help="What to judge: a suite, an NLI file or any table; none: continue with the store.")
+    str | None,
+    Argument(help="What to judge: the name of a suite, an NLI file or any table; none: continue with the store."),
 ]
 QuestionnaireOption = Annotated[
     str | None, Option("--questionnaire", help="What is asked: a name that ships, or a .toml file.")

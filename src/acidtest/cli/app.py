@@ -56,6 +56,7 @@ COMMANDS = {
     "tag": "make and check data",
     "taxonomy": "make and check data",
     "sources": "make and check data",
+    "cache": "make and check data",
     "annotate": "people",
     "agreement": "people",
     "train": "train",
@@ -199,6 +200,8 @@ def main(arguments: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # A terminal shows what it can; files and pipes get UTF-8 everywhere.
             stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="replace")
+    if arguments is None and needs_utf8_mode():
+        restart_in_utf8_mode()
     if arguments is None:
         # What is imported by now stays until the end: the garbage collector need not look at it again.
         gc.freeze()
@@ -235,6 +238,16 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         sys.exit(status)
     return status
+
+
+def needs_utf8_mode() -> bool:
+    """Whether Python cannot name files outside ASCII, as with ``LC_ALL=C PYTHONUTF8=0``, and was not restarted yet."""
+    return sys.getfilesystemencoding().lower() != "utf-8" and os.environ.get("PYTHONUTF8") != "1"
+
+
+def restart_in_utf8_mode() -> None:
+    """Replace this process by the same command in Python's UTF-8 mode; libraries take file names as UTF-8 only."""
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, "PYTHONUTF8": "1"})
 
 
 def _complain_of(error: Exception) -> int:

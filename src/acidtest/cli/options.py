@@ -188,11 +188,12 @@ class Stages(logging.Handler):
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of results; styles are kept only on a terminal and if NO_COLOR is not set."""
+    """Print lines of results; styles are kept only on a terminal that shows them, and if NO_COLOR is not set."""
     from acidtest.render.terminal import plain_signs
 
     text = plain_signs("\n".join(lines), getattr(sys.stdout, "encoding", None))
-    typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    typer.echo(text, color=False if is_plain else None)
 
 
 def print_document(document: Document, *, full: bool = True) -> None:

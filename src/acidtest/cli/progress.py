@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -51,7 +52,7 @@ class ProgressBar:
             self._first, self._start, self._last_line = done, now, now
         if self._quiet or now - self._start < _DELAY:
             return
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._draw(done, total)
         elif now - self._last_line >= _EVERY:
             self._last_line = now

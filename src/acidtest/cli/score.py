@@ -21,6 +21,7 @@ from acidtest.cli.options import (
 )
 from acidtest.cli.run import CollapseOption, Fresh, Name, Output, require_one_run, show_runs
 from acidtest.core.errors import AcidtestError
+from acidtest.core.files import require_file
 from acidtest.workflows import evaluations, reporting
 from acidtest.workflows.batteries import Battery, Reading
 from acidtest.workflows.evaluations import folder_for
@@ -34,7 +35,10 @@ class PredictionFileOptions:
 
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", help="One system's column of answers, which names it; repeat it for several systems."),
+        typer.Option(
+            "--column",
+            help="One system's column of labels or support scores, which names it; repeat it for several systems.",
+        ),
     ] = None
     columns: Annotated[
         str | None, typer.Option("--columns", help="Of the predictions: id=COL,label=COL or id=COL,entailment=COL,…")
@@ -51,6 +55,13 @@ class PredictionFileOptions:
         str,
         typer.Option("--missing", help="Rows the file does not have: refuse, or unanswered, which is wrong."),
     ] = "refuse"
+    in_order: Annotated[
+        bool,
+        typer.Option("--in-order", help="The rows are those of the suite's file, in the same order; no ids needed."),
+    ] = False
+    trust_labels: Annotated[
+        bool, typer.Option("--trust-labels", help="Keep labels that gold shows to be in another order.")
+    ] = False
 
 
 def score(
@@ -58,8 +69,8 @@ def score(
     predictions: Annotated[
         Path,
         typer.Argument(
-            help="Ids with labels or probabilities: .csv, .tsv, .jsonl, .parquet; or a log of lm-evaluation-harness or "
-            "Inspect, or a folder of logs."
+            help="Ids with labels, probabilities or support scores: .csv, .tsv, .json, .jsonl, .parquet; or a log of "
+            "lm-evaluation-harness or Inspect, or a folder of logs."
         ),
     ],
     suite: Annotated[
@@ -82,13 +93,15 @@ def score(
     json: Json = False,
     seed: Seed = 0,
 ) -> None:
-    """Score a file of predictions, matched by id, source id or the pair itself; no model needed.
+    """Score a file of predictions, matched by id, source id, the pair itself or order; no model needed.
 
-    A file with a column of labels for each of several systems is scored with --column NAME for each: every system gets
-    its own run. Labels may be names, three columns of probabilities or one of lists; an empty cell, unanswered or
-    abstain is no answer, which counts as wrong. Logs of tasks that acidtest gave to lm-evaluation-harness
-    (samples_*.jsonl) or Inspect (.eval, .json) say themselves which suites they answer.
+    Predictions are labels, three columns of probabilities, lists or objects of them, or one support score between 0
+    and 1. An empty cell, unanswered or abstain is no answer, which counts as wrong. A file with a column for each of
+    several systems is scored with --column NAME for each; every system gets its own run. Logs of tasks that acidtest
+    gave to lm-evaluation-harness (samples_*.jsonl) or Inspect (.eval, .json) name their suites themselves.
     """
+    if not predictions.is_dir():
+        require_file(predictions)
     if context.args and not context.args[0].startswith("-") and Path(context.args[0]).exists():
         raise AcidtestError(f"{context.args[0]}: score takes one file or one folder; name the folder of several logs")
     reading = Reading.parsed(suite_columns, check_suite_label_map(suite_label_map), published_as=published_as)
@@ -135,6 +148,8 @@ def _score_table(
             column=system,
             order=file.order,
             missing=file.missing,
+            in_order=file.in_order,
+            trust_labels=file.trust_labels,
         )
         for system in systems
     ]
@@ -142,7 +157,8 @@ def _score_table(
 
 def _refuse_options(file: PredictionFileOptions, of_suite: Mapping[str, object]) -> None:
     """Raise for options that a log of a harness leaves no room for."""
-    of_file = {"column": file.column, "columns": file.columns, "label-map": file.label_map, "order": file.order}
+    of_file: dict[str, object] = {"column": file.column, "columns": file.columns, "label-map": file.label_map}
+    of_file |= {"order": file.order, "in-order": file.in_order}
     for option, value in {**of_file, **of_suite}.items():
         if value:
             why = "names its answers" if option in of_file else "was made with its own options"

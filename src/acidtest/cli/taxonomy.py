@@ -14,7 +14,7 @@ from acidtest.core.study import STUDIES
 from acidtest.workflows import data_studies
 from acidtest.workflows.batteries import Reading
 
-FILE_OPTIONS = "-o, --categories, --against, --columns, --label-map, --tables and --plots"
+FILE_OPTIONS = "-o, --categories, --against, --against-columns, --columns, --label-map, --tables and --plots"
 
 
 def taxonomy(
@@ -29,6 +29,10 @@ def taxonomy(
     against: Annotated[
         list[Path] | None, typer.Option("--against", help="For a file: look for its pairs in another NLI file, too.")
     ] = None,
+    against_columns: Annotated[
+        str | None,
+        typer.Option("--against-columns", help="Of the files of --against: premise=COL,hypothesis=COL (ours=theirs)."),
+    ] = None,
     columns: Columns = None,
     label_map: LabelMap = None,
     tables: Tables = None,
@@ -41,10 +45,12 @@ def taxonomy(
     Joshi et al. (2020), whose numbers stand beside those of the published file.
     """
     if what is None or not Path(what).exists():
-        if output or categories or against or columns or label_map or tables or plots:
+        if output or categories or against or against_columns or columns or label_map or tables or plots:
             raise AcidtestError(f"{FILE_OPTIONS} need a file of annotated pairs")
         _show_tree(what, json=json)
         return
+    if against_columns and not against:
+        raise AcidtestError("--against-columns says how to read the files of --against, which is not given")
     study = STUDIES["taxonomy"]
     check_output(study, output)
     result = data_studies.taxonomy_statistics(
@@ -52,6 +58,7 @@ def taxonomy(
         against=against or (),
         categories=[name.strip() for name in (categories or "").split(",") if name.strip()],
         reading=Reading.parsed(columns, label_map),
+        against_reading=Reading.parsed(against_columns, None),
     )
     show(study, result, {"output": output, "tables": tables, "plots": plots, "json": json}, full=False)
 

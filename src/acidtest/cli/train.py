@@ -138,7 +138,7 @@ def _print_networks(networks: Sequence[TrainingResult], output: Path) -> None:
         dev = f"{best['dev_accuracy']:.1%} of --dev right, " if "dev_accuracy" in best else ""
         done = "is trained already: " if network.again else ""
         kept = f"epoch {best['epoch']:.0f} of {len(network.state.curve)} kept, {dev}loss {best['loss']:.3f}"
-        echo(f"zoo:{network.folder} {done}{kept}")
+        echo(f"{network.spec} {done}{kept}")
         for name, one in score_estimates(network).items():
             echo(f"  {name}: {one.value:.1%} right ({100 * one.low:.1f}–{100 * one.high:.1f}, n = {one.n:,})")
     if len(networks) > 1:
@@ -147,7 +147,7 @@ def _print_networks(networks: Sequence[TrainingResult], output: Path) -> None:
                 f"{name}: {spread['mean']:.1%} right over {len(networks)} seeds, "
                 f"standard deviation {100 * spread['sd']:.1f} points ({spread['low']:.1%}–{spread['high']:.1%})"
             )
-    echo(f"card, curve and weights: {output}; run it with: acidtest run -m zoo:{networks[0].folder}")
+    echo(f"card, curve and weights: {output}; run it with: acidtest run -m {networks[0].spec}")
 
 
 def _list_architectures(name: str | None, *, json: bool) -> None:

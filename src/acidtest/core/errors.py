@@ -45,6 +45,10 @@ class FolderInUseError(AcidtestError):
     """Raised where another process works in a folder; it is free again when that process ends."""
 
 
+class LabelOrderError(AcidtestError):
+    """Raised where predictions show that labels are declared in the wrong order."""
+
+
 class NothingToMakeError(AcidtestError):
     """Raised where a suite can make no pairs from a corpus; a battery skips that suite."""
 

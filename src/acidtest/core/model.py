@@ -21,6 +21,8 @@ from acidtest.core.logs import log, note
 from acidtest.core.registry import Option, Registry, parse_options, read_options
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from acidtest.core.suite import Suite
 
 Resolution = Literal["three-way", "two-way"]
@@ -101,6 +103,17 @@ class ChecksSuites(Protocol):
 
 
 @runtime_checkable
+class ChecksLabelOrder(Protocol):
+    """A model whose order of labels was declared by somebody, so that gold may show that it is another.
+
+    ``rows`` are the rows of a suite with predictions. It is ``decisive`` if it was not built to mislead models; then
+    the model raises ``LabelOrderError`` where another order fits significantly better, and otherwise warns.
+    """
+
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None: ...
+
+
+@runtime_checkable
 class HasOptionalColumns(Protocol):
     """A model with optional input columns: they are null where a suite lacks them."""
 
@@ -170,6 +183,11 @@ class CompletedModel:
         """Pass the suites on to an object that checks suites."""
         if isinstance(self._inner, ChecksSuites):
             self._inner.check(suites)
+
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+        """Pass the rows on to an object that checks its order of labels."""
+        if isinstance(self._inner, ChecksLabelOrder):
+            self._inner.check_label_order(rows, suite=suite, decisive=decisive)
 
     def _settle(self, resolution: Resolution, form: str) -> None:
         """Let the first answers decide the resolution of a model that does not state it, and refuse others later."""

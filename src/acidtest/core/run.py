@@ -16,7 +16,7 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.files import replace_file, write_json
-from acidtest.core.labels import Collapse
+from acidtest.core.labels import GOLD_MASKS, Collapse
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import COLUMNS, CONTROL, Card, Kind, sink_rows, visit_batches
 from acidtest.version import __version__
@@ -75,6 +75,10 @@ class Header:
     def collapse(self) -> Collapse:
         """How probabilities became verdicts."""
         return Collapse.parse(str(self.settings.get("collapse", "argmax")))
+
+    def is_two_way(self, suite: str) -> bool:
+        """Whether the suite is judged by two labels: the model has no more, or its pairs are documents and claims."""
+        return self.model.resolution == "two-way" or self.suites[suite].about_claims
 
     def signature(self, suite: str) -> str:
         """One line that names everything that could change a score on the suite."""
@@ -231,7 +235,7 @@ class Run:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise FileError(file.path, f"cannot be read: {error}") from error
         _check_columns(folder, header, schema)
-        return cls(header, frame, file)
+        return cls(header, _judge_claims(frame, header), file)
 
 
 @dataclass(frozen=True)
@@ -260,6 +264,19 @@ class SuitePattern:
     def __call__(self, runs: Sequence[Run]) -> bool:
         """Whether the study is about any suite of the runs."""
         return any(map(self.names_in, runs))
+
+
+def _judge_claims(frame: pl.LazyFrame, header: Header) -> pl.LazyFrame:
+    """The rows of a run with claims judged as supported or not; before 0.3, runs were written by three labels."""
+    claims = [name for name, card in header.suites.items() if card.about_claims]
+    if not claims:
+        return frame
+    unsupported = [name for name, mask in GOLD_MASKS.items() if not mask & GOLD_MASKS["entailment"]]
+    rejected = pl.col("answer") != "entailment"
+    if header.collapse.mode == "sum":
+        rejected = pl.col("p_neutral").cast(pl.Float64) + pl.col("p_contradiction") > 0.5
+    right = pl.col("suite").is_in(claims) & pl.col("label").is_in(unsupported) & rejected.fill_null(False)
+    return frame.with_columns(correct=pl.col("correct") | right)
 
 
 def _check_columns(folder: Path, header: Header, schema: pl.Schema) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.digests import combine_digests, digests, hexadecimal, repeated_values
-from acidtest.core.draws import U64
+from acidtest.core.draws import U64, Integers
 from acidtest.core.errors import AcidtestError
 
 SCHEMA = 1
@@ -50,6 +50,9 @@ EXPECTATION = "expectation"
 
 EDIT = "edit"
 """The factor that names what was done to a claim or to its document, in suites of edited claims."""
+
+CLAIM_EDIT = (EDIT, "kind", "change")
+"""The columns of every suite of edited claims, whatever its name."""
 
 ABOUT_CLAIMS = "grounding/"
 """How the names of suites on documents and claims begin; verdicts on claims without gold are compared with others."""
@@ -121,6 +124,11 @@ class Card:
         return tuple(name for name, kind in self.columns.items() if kind == "category")
 
     @property
+    def about_claims(self) -> bool:
+        """Whether the pairs are documents and claims: predictions are judged as supported or not supported only."""
+        return self.name.startswith(ABOUT_CLAIMS) or set(CLAIM_EDIT) <= set(self.columns)
+
+    @property
     def left_out_reasons(self) -> list[str]:
         """What was left out, in words: ``["24 with nothing to change for 'spelling'"]``."""
         return [f"{count:,} {reason}" for reason, count in self.left_out.items()]
@@ -149,7 +157,11 @@ class Suite:
     card: Card
     control: Suite | None = None
     origin: Path | None = None
-    """The foreign file that the suite was read from, for messages that cite its lines."""
+    """The foreign file that the suite was read from; its rows are those of that file, with their own ids."""
+    without_gold: Integers | None = field(default=None, compare=False, repr=False)
+    """The numbers, in that file, of the rows without gold, which the suite leaves out."""
+    misleading: bool = False
+    """Whether the file was built to mislead models, so that most predictions may be wrong."""
 
     @property
     def name(self) -> str:

@@ -16,6 +16,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -371,7 +372,7 @@ def predictions_frame(
     """The rows of the suites with probabilities, answer (null for none), ``correct`` and ``truncated``; lazily."""
     two_way = model.resolution == "two-way"
 
-    def add_answers(batch: pl.DataFrame) -> pl.DataFrame:
+    def add_answers(batch: pl.DataFrame, about_claims: bool) -> pl.DataFrame:
         values, truncated = table.lookup(batch)
         if two_way:
             values = np.column_stack([values[:, 0], values[:, 1] + values[:, 2], values[:, 2] * 0])
@@ -383,7 +384,7 @@ def predictions_frame(
             p_neutral=values[:, 1],
             p_contradiction=values[:, 2],
             answer=pl.when(pl.Series(given >= 0)).then(pl.Series(names[np.maximum(given, 0)])),
-            correct=verdicts(values, coarsen_gold(gold) if two_way else gold, collapse=collapse),
+            correct=verdicts(values, coarsen_gold(gold) if two_way or about_claims else gold, collapse=collapse),
             truncated=truncated,
         )
 
@@ -391,5 +392,6 @@ def predictions_frame(
     for suite in suites:
         frame = suite.frame.select(pl.lit(suite.name).alias("suite"), pl.all())
         schema = dict(frame.collect_schema()) | dict(_ANSWER_COLUMNS)
-        frames.append(frame.map_batches(add_answers, schema=schema, streamable=True))
+        add = partial(add_answers, about_claims=suite.card.about_claims)
+        frames.append(frame.map_batches(add, schema=schema, streamable=True))
     return pl.concat(frames, how="diagonal_relaxed")

@@ -83,7 +83,7 @@ def _task(samples: list[Sample], recipe: TaskRecipe, *, version: int) -> Task:
     return Task(
         dataset=MemoryDataset(samples, name=recipe.suite),
         solver=generate(),
-        scorer=gold_label(words=dict(recipe.words), two_way=recipe.resolution == "two-way"),
+        scorer=gold_label(words=dict(recipe.words), two_way=recipe.judged_by == "two-way"),
         metrics=[accuracy(), stderr(cluster="group"), unanswered(), *map(accuracy_by, factors)],
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         version=version,

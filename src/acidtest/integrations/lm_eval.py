@@ -113,6 +113,6 @@ def _recipe(text: str) -> TaskRecipe:
 
 
 def _metrics(doc: Mapping[str, Any], row: Probabilities, recipe: TaskRecipe) -> dict[str, float | None]:
-    right = float(is_right(row, doc["label"], resolution=recipe.resolution))
+    right = float(is_right(row, doc["label"], resolution=recipe.judged_by))
     members = zip(doc["slices"], doc["within"], strict=True)
     return {"acc": right, **{f"acc:{name}": right if within else None for name, within in members}}

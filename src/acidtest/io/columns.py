@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 
@@ -39,18 +39,27 @@ _FLOAT = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$|^(?i:-?inf|na
 
 
 def gold_meanings(
-    table: FileTable, layout: Layout, *, label_map: Mapping[str, str], unlabelled: bool = False
+    table: FileTable,
+    layout: Layout,
+    *,
+    label_map: Mapping[str, str],
+    unlabelled: bool = False,
+    published: Callable[[], Mapping[str, str]] = dict,
 ) -> dict[str, str | None]:
     """The gold set that each label of a file stands for; None if the label means that there is no gold.
 
     A file in which no row has gold is an error, unless ``unlabelled``.
 
     The user's map comes first, then the class names that Hugging Face writes into a Parquet file, then the layout, then
-    the usual spellings. A number that none of them explains is refused. A missing label is ``""``.
+    the usual spellings. A number that none of them explains is refused. A missing label is ``""``. If 0 and 1 alone
+    could be two labels or two of three, ``published`` says what they mean in a file that a paper published.
     """
     user_map = {_spelling(text): target for text, target in gold_map(label_map).items()}
     classes = _class_names(table, layout.label)
     texts = dict.fromkeys(text for cells in column_texts(table, layout.label) for text in _label_texts(cells).unique())
+    if layout.may_be_two_way and not classes and _is_ambiguous(map(_spelling, texts), user_map):
+        meant = {_spelling(text): meaning for text, meaning in published().items()}
+        user_map |= meant or _refuse_ambiguous(table, layout)
     meanings = {text: _meaning(_spelling(text), user_map, classes=classes, layout=layout) for text in texts}
     known = {text: meaning for text, meaning in meanings.items() if meaning is not None}
     if len(known) < len(meanings):
@@ -136,6 +145,31 @@ def _meaning(text: str, user_map: Mapping[str, str], *, classes: Mapping[str, st
     return user_map.get(text) or layout.labels.get(text) or gold_name(text)
 
 
+def _is_ambiguous(spellings: Iterable[str], user_map: Mapping[str, str]) -> bool:
+    """Whether the only labels are 0 and 1, and the user has not said what they mean."""
+    numbers = set(spellings) - NO_GOLD
+    return bool(numbers) and numbers <= {"0", "1"} and not numbers <= set(user_map) and "1" not in user_map
+
+
+def _refuse_ambiguous(table: FileTable, layout: Layout) -> NoReturn:
+    """Raise an error that shows what 0 and 1 may mean, and what each reading would count as right."""
+    counts = dict.fromkeys("01", 0)
+    for cells in map(_label_texts, column_texts(table, layout.label)):
+        for text, count in cells.value_counts().iter_rows():
+            if (number := _spelling(text)) in counts:
+                counts[number] += count
+    zeros, ones = (f"{counts[number]:,}" for number in "01")
+    raise FileError(
+        table.path,
+        f"column {layout.label!r} holds only the numbers 0 ({zeros} rows) and 1 ({ones} rows), and such files are "
+        f"written in several ways; say which with --label-map (with run and score, --suite-label-map): "
+        f"0=entailment,1=neutral means three labels without contradiction, as in a part of SNLI: in the {ones} rows "
+        f"with 1, only a prediction of neutral is right. 0=entailment,1=non-entailment means two labels, as in HANS "
+        f"and RTE: in these rows, neutral and contradiction are both right. 0=non-entailment,1=entailment means that "
+        f"the {zeros} rows with 0 are those that are not entailed",
+    )
+
+
 def _list_labels(labels: Iterable[str]) -> str:
     """The labels as a phrase: ``'-', 'none' or nothing``; a blank label is ``nothing``."""
     written = sorted(repr(text.strip()) for text in labels if text.strip())
@@ -172,8 +206,7 @@ def _warn_of_doubtful_labels(table: FileTable, layout: Layout, meanings: Mapping
     golds = set(meanings.values()) - {NO_GOLD_NAME}
     if golds != {"entailment", "neutral"}:
         return
-    # Some copies of HANS and RTE use 1 for non-entailment in columns where 1 usually means neutral; MED, MoNLI, HELP
-    # and SciTail label everything that is not entailed as neutral.
+    # MED, MoNLI, HELP and SciTail label everything that is not entailed as neutral.
     entailed, other = (next(text for text in meanings if meanings[text] == name) for name in ("entailment", "neutral"))
     log.warning(
         "%s: read as %s, it has entailment (%s) and neutral (%s) but no contradiction. If %s means non-entailment "

@@ -1,15 +1,18 @@
-"""``answers:FILE``: predictions in a file, matched to a suite's rows by id, source id or the pair itself.
+"""``answers:FILE``: predictions in a file, matched to a suite's rows by id, source id, the pair itself or their order.
 
 A file (CSV, TSV, JSON lines or Parquet) identifies its rows by an id column or by premise and hypothesis. Predictions
-are a label column, as in HANS's ``pairID,gold_label``, three probability columns or a column of lists. Ids that are not
-unique, as in files that join MultiNLI's matched and mismatched pairs, are ignored, and rows are matched by pair.
+are a label column, as in HANS's ``pairID,gold_label``, probabilities or support scores. Ids that are not unique, as in
+files that join MultiNLI's matched and mismatched pairs, are ignored, and rows are matched by pair. Rows in the order of
+the suite's file need no ids if the user says so. Source ids without texts count only for pairs read from a file: those
+of a suite that acidtest made from it are other pairs.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+import shlex
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, cast, get_args
@@ -23,12 +26,25 @@ from acidtest.core.files import read_bytes
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model, Resolution
 from acidtest.core.suite import Suite
-from acidtest.io.layouts import LAYOUTS, Layout
+from acidtest.io.claim_files import claim_table
+from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import FileTable, read_table
-from acidtest.models.prediction_files import PredictionOptions, parse_order, read_predictions
+from acidtest.models.label_maps import check_gold_order
+from acidtest.models.prediction_files import (
+    ID_COLUMNS,
+    PredictionOptions,
+    missing_column,
+    parse_order,
+    read_predictions,
+)
+from acidtest.text.corpora import question_column
+from acidtest.text.questions import join_questions
 
 Missing = Literal["refuse", "unanswered"]
 """What to do with rows of a suite that the file lacks."""
+
+
+_TEXTS = ("premise", "hypothesis")
 
 
 def parse_missing(text: str) -> Missing:
@@ -50,40 +66,51 @@ class AnswersModel:
         options: PredictionOptions | None = None,
         *,
         missing: Missing = "refuse",
+        in_order: bool = False,
         name: str | None = None,
+        trust_labels: bool = False,
     ) -> None:
         options = options or PredictionOptions()
+        self._options, self._trusted = options, trust_labels
         self.path = path
         self.name = name or f"answers:{path.name}"
-        self._table, layout = _read_file(path)
-        self._missing = missing
-        settings = json.dumps([asdict(options), missing], sort_keys=True)
+        self._table, self._texts = _read_file(path)
+        self._missing, self._in_order = missing, in_order
+        settings = json.dumps([asdict(options), missing, *(["in order"] if in_order else [])], sort_keys=True)
         self.fingerprint = hashlib.blake2b(read_bytes(path) + settings.encode(), digest_size=8).hexdigest()
         if Path(f"{path}.card.json").exists() or '"columns"' in self._table.metadata.get("acidtest", ""):
             problem = "is a suite that acidtest wrote, with gold labels; a file of predictions was expected"
             raise FileError(path, problem)
-        predictions = read_predictions(self._table, options, has_pairs=layout is not None)
+        has_pairs = len(self._texts) == len(_TEXTS)
+        predictions = read_predictions(self._table, options, has_pairs=has_pairs)
+        self._remedy = predictions.remedy
         self.probabilities = predictions.probabilities
         self.may_abstain = missing == "unanswered" or bool(np.isnan(predictions.values).any())
         self.resolution: Resolution = predictions.resolution
-        self._values, self._ids = predictions.values, predictions.ids
+        self._values, self._ids, self._id_column = predictions.values, predictions.ids, predictions.id_column
         self._pairs: list[tuple[str, str]] = []
-        if layout is not None:
-            self.columns = ("id", "source_id", "premise", "hypothesis")
-            names = {name.lower(): name for name in reversed(self._table.columns)}
-            sides = (self._table.frame[names[name]] for name in (layout.premise, layout.hypothesis))
-            self._pairs = list(zip(*(side.cast(pl.String).fill_null("") for side in sides), strict=True))
-        repeated = _repeated_ids(self._table, self._ids, refuse=layout is None)
-        self._row_of_id = {name: row for row, name in enumerate(self._ids) if name is not None and name not in repeated}
+        if has_pairs and not in_order:
+            self.columns = ("id", "source_id", *_TEXTS)
+            self._pairs = list(zip(*(self._texts[name].fill_null("") for name in _TEXTS), strict=True))
+        self._row_of_id: dict[str, int] = {}
+        if not in_order:
+            repeated = _repeated_ids(self._table, self._ids, refuse=not has_pairs)
+            self._row_of_id = {
+                name: row for row, name in enumerate(self._ids) if name is not None and name not in repeated
+            }
         self._row_of_pair = _rows_of_pairs(self._pairs, self._values)
 
     def check(self, suites: Sequence[Suite]) -> None:
         """Raise an error for ids that no suite has, rows that the file lacks, and texts that differ."""
+        if self._in_order:
+            self._row_of_id = self._number_rows(suites)
+        else:
+            self._require_ids(suites)
         suite_of_row: dict[int, str] = {}
         for suite in [*suites, *(suite.control for suite in suites if suite.control)]:
             frame = suite.frame.select("id", "source_id", "premise", "hypothesis").collect()
             rows = self._find_rows(*(frame[name].to_list() for name in self.columns))
-            self._refuse_missing(rows, frame, suite.name)
+            self._refuse_missing(rows, frame, suite, suites)
             kept = [place for place, row in enumerate(rows) if row >= 0]
             frame, rows = frame[kept], [rows[place] for place in kept]
             for row in rows:
@@ -91,21 +118,106 @@ class AnswersModel:
                     both = f"{suite_of_row[row]!r} and {suite.name!r}"
                     problem = f"id {self._describe_row(row)!r} is in suites {both}; score them one at a time"
                     raise FileError(self.path, problem)
-            self._check_texts(frame, rows, suite.name)
+            self._check_texts(frame, rows, suite)
         self._refuse_unknown(suite_of_row, suites)
 
-    def _refuse_missing(self, rows: list[int], frame: pl.DataFrame, suite: str) -> None:
+    def _number_rows(self, suites: Sequence[Suite]) -> dict[str, int]:
+        """The row of the file for each id, if the rows of both are in the same order."""
+        whole = [*suites, *(suite.control for suite in suites if suite.control)]
+        if len(whole) != 1:
+            names = ", ".join(suite.name for suite in whole)
+            raise AcidtestError(f"--in-order takes predictions for one suite, but these are several: {names}")
+        suite, count = suites[0], len(self._values)
+        ids = suite.frame.select("id", "source_id").collect()
+        left_out = suite.without_gold if suite.without_gold is not None else np.empty(0, dtype=np.int64)
+        places = np.arange(len(ids))
+        if count == len(ids) + len(left_out):
+            places = np.setdiff1d(np.arange(count), left_out)
+        elif count != len(ids):
+            also = f", or {len(ids) + len(left_out):,} with those without gold" if len(left_out) else ""
+            problem = f"has {count:,} rows, but suite {suite.name!r} has {len(ids):,}{also}; --in-order needs as many"
+            raise FileError(self.path, problem)
+        if not self._has_row_numbers():
+            self._refuse_other_order(ids, places.tolist(), suite.name)
+        if not self._texts:
+            log.warning("%s: its rows are matched to suite %s by order alone", self.path, suite.name)
+        return dict(zip(ids["id"], places.tolist(), strict=True))
+
+    def _has_row_numbers(self) -> bool:
+        """Whether the rows have no ids, or are numbered from 0 or 1."""
+        given = [identifier for identifier in self._ids if identifier is not None]
+        return not given or any(given == [str(row + first) for row in range(len(self._ids))] for first in (0, 1))
+
+    def _refuse_other_order(self, ids: pl.DataFrame, places: Sequence[int], suite: str) -> None:
+        """Raise if the file has ids of the suite in another order, which --in-order would ignore."""
+        known = {name for column in ids for name in column.drop_nulls()}
+        if not known.intersection(filter(None, self._ids)):
+            return
+        for row, names in zip(places, ids.iter_rows(), strict=True):
+            if self._ids[row] is not None and self._ids[row] not in names:
+                problem = f"id {self._ids[row]!r} is in another place in suite {suite!r}; leave --in-order out"
+                raise FileError(self.path, problem, self._table.line(row))
+
+    def _require_ids(self, suites: Sequence[Suite]) -> None:
+        """Raise if rows have neither ids nor pairs to recognise them by."""
+        if self._pairs or None not in self._ids:
+            return
+        order = self._suggest_order(suites)
+        if self._id_column is None:
+            raise missing_column(self._table, "id column", "id", ID_COLUMNS, order)
+        row = self._ids.index(None)
+        raise FileError(self.path, f"column {self._id_column!r} is empty here{order}", self._table.line(row))
+
+    def _suggest_order(self, suites: Sequence[Suite]) -> str:
+        """The advice to match rows by their order; empty if the numbers of rows differ."""
+        whole = [*suites, *(suite.control for suite in suites if suite.control)]
+        if len(whole) != 1 or not self._has_row_numbers():
+            return ""
+        rows = whole[0].frame.select(pl.len()).collect().item()
+        if len(self._values) not in (rows, rows + whole[0].card.dropped):
+            return ""
+        return f"; if its {len(self._values):,} rows are in the order of the suite's: --in-order"
+
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+        """Compare the labels that the file declares with gold."""
+
+        def remedy(exchange: Mapping[str, str]) -> str:
+            option, columns = self._remedy(exchange), {**self._options.columns}
+            if not option:
+                return f"replace each score in {shlex.quote(str(self.path))} by 1 minus the score"
+            kept = [f"{role}={name}" for role, name in columns.items() if role in ("id", "label")]
+            if option.startswith("--columns "):
+                option = ",".join([option, *(part for part in kept if part.startswith("id="))])
+            elif kept:
+                option += f" --columns {shlex.quote(','.join(kept))}"
+            option += f" --missing {self._missing}" if self._missing != "refuse" else ""
+            option += " --in-order" if self._in_order else ""
+            return f"acidtest score {shlex.quote(str(self.path))} -s {shlex.quote(suite)} {option}"
+
+        where = f"{self.path} on {suite}"
+        check_gold_order(
+            rows, resolution=self.resolution, where=where, decisive=decisive, remedy=remedy, trusted=self._trusted
+        )
+
+    def _refuse_missing(self, rows: list[int], frame: pl.DataFrame, suite: Suite, suites: Sequence[Suite]) -> None:
         names = zip(rows, frame["source_id"], frame["id"], strict=True)
         missing = [source or identifier for row, source, identifier in names if row < 0]
         if not missing:
             return
         count = f"{len(missing):,} of {frame.height:,} rows"
-        problem = f"{count} of suite {suite!r} have no prediction: {list_some(missing)}"
+        problem = f"{count} of suite {suite.name!r} have no prediction: {list_some(missing)}"
         if self._missing == "unanswered" and len(missing) < frame.height:
             log.warning("%s: %s; they count as unanswered", self.path, problem)
             return
         key = "its id, its source_id or the pair itself" if self._row_of_pair else "its id or source_id"
-        advice = "" if len(missing) == frame.height else "; rows the system did not answer: --missing unanswered"
+        advice = self._suggest_order(suites)
+        if len(missing) < frame.height:
+            advice += "; rows the system did not answer: --missing unanswered"
+        elif suite.origin is None and not advice:
+            advice = (
+                f"; acidtest made this suite, and its ids are its own: predictions for a published file are scored "
+                f"with that file, --suite FILE (the first id here is {self._describe_row(0)!r})"
+            )
         raise FileError(self.path, f"{problem}; every row needs one, under {key}{advice}")
 
     def _refuse_unknown(self, known: Collection[int], suites: Sequence[Suite]) -> None:
@@ -145,46 +257,66 @@ class AnswersModel:
         ]
 
     def _describe_row(self, row: int) -> str:
-        """The id of a row of the file, or the beginning of its pair."""
-        return self._ids[row] or f"{self._pairs[row][0][:40]}…"
+        """The id of a row of the file, or the beginning of its pair, or its number."""
+        return self._ids[row] or (f"{self._pairs[row][0][:40]}…" if self._pairs else f"row {row + 1:,}")
 
-    def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: str) -> None:
-        texts = self._table.frame
-        for name in sorted({"premise", "hypothesis"} & set(texts.columns), reverse=True):
-            for place in (texts[name][rows] != frame[name]).fill_null(True).arg_true().head(1):
+    def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: Suite) -> None:
+        for name, texts in self._texts.items():
+            for place in (texts[rows] != frame[name]).fill_null(True).arg_true().head(1):
                 row = rows[place]
                 problem = (
-                    f"the {name} of {self._describe_row(row)!r} is {texts[name][row]!r}, but in suite {suite!r} it is "
+                    f"the {name} of {self._describe_row(row)!r} is {texts[row]!r}, but in suite {suite.name!r} it is "
                     f"{frame[name][place]!r}; the predictions were made for other sentences"
                 )
                 raise FileError(self.path, problem, self._table.line(row))
-        if not self._row_of_pair and rows and self._describe_row(rows[0]) != frame["id"][0]:
-            unchecked = "whether the model saw these sentences cannot be checked"
-            log.warning("%s is matched to suite %s by source id alone: %s", self.path, suite, unchecked)
+        if self._texts or self._in_order:
+            return
+        by_source = [row for row, name in zip(rows, frame["id"], strict=True) if self._describe_row(row) != name]
+        if not by_source:
+            return
+        if suite.origin is None:
+            problem = (
+                f"{len(by_source):,} ids, such as {self._describe_row(by_source[0])!r}, are those of the pairs that "
+                f"suite {suite.name!r} was made from; whether the model saw the suite's pairs cannot be checked. "
+                f"Score the published file (--suite FILE), or give the ids or the texts of the suite's pairs"
+            )
+            raise FileError(self.path, problem, self._table.line(by_source[0]))
+        unchecked = "whether the model saw these sentences cannot be checked"
+        log.warning("%s is matched to suite %s by source id alone: %s", self.path, suite.name, unchecked)
 
 
 @MODELS.add("answers")
-def answers(rest: str, *, order: str = "", missing: Missing = "refuse") -> Model:
+def answers(
+    rest: str, *, order: str = "", missing: Missing = "refuse", in_order: bool = False, trust_labels: bool = False
+) -> Model:
     """The predictions in a file; ``order`` names the labels that the numbers of a list stand for.
 
-    With ``missing="unanswered"``, rows that the file lacks count as unanswered instead of raising an error.
+    With ``missing="unanswered"``, rows that the file lacks count as unanswered instead of raising an error. With
+    ``in_order``, its rows are those of the suite in the same order, and need no ids. ``trust_labels`` keeps labels that
+    gold contradicts.
     """
     if not rest:
         raise AcidtestError("answers: needs a file, such as answers:predictions.csv")
     options = PredictionOptions(order=parse_order(order))
-    return CompletedModel(AnswersModel(Path(rest), options, missing=missing), f"answers:{rest}")
+    model = AnswersModel(Path(rest), options, missing=missing, in_order=in_order, trust_labels=trust_labels)
+    return CompletedModel(model, f"answers:{rest}")
 
 
-def _read_file(path: Path) -> tuple[FileTable, Layout | None]:
-    """The table in a file, and the layout whose premise and hypothesis columns it has, or None."""
-    table = read_table(path)
-    names = {name.lower() for name in table.columns}
-    layouts = (layout for layout in LAYOUTS if layout.header and {layout.premise, layout.hypothesis} <= names)
-    layout = next(layouts, None)
-    if layout is not None and layout.quoted is not None:
-        # Read with the quoting of the suite's file; otherwise texts would differ.
-        table = read_table(path, quoted=layout.quoted)
-    return table, layout
+def _read_file(path: Path) -> tuple[FileTable, dict[str, pl.Series]]:
+    """The table in a file, and the premises and hypotheses in it, or one of them, under our names."""
+    table = claim_table(read_table(path))
+    names = {name.lower(): name for name in reversed(table.columns)}
+    layouts = [layout for layout in LAYOUTS if layout.header and {layout.premise, layout.hypothesis} <= names.keys()]
+    columns = {name: names[name] for name in _TEXTS if name in names}
+    for layout in layouts[:1]:
+        if layout.quoted is not None:
+            # Read with the quoting of the suite's file; otherwise texts would differ.
+            table = read_table(path, quoted=layout.quoted)
+        columns = {"premise": names[layout.premise], "hypothesis": names[layout.hypothesis]}
+    texts = {name: table.frame[column].cast(pl.String) for name, column in columns.items()}
+    if layouts and (question := question_column(table, layouts[0])):
+        texts["hypothesis"] = join_questions(table.frame[question].cast(pl.String), texts["hypothesis"])
+    return table, texts
 
 
 def _rows_of_pairs(pairs: Sequence[tuple[str, str]], values: npt.NDArray[np.float32]) -> dict[tuple[str, str], int]:

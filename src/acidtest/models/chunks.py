@@ -15,6 +15,7 @@ import polars as pl
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS, has_answer, one_hot
 from acidtest.core.model import (
+    ChecksLabelOrder,
     ChecksSuites,
     CountsUsage,
     HasOptionalColumns,
@@ -159,6 +160,10 @@ class ChunkedModel:
     def check(self, suites: Sequence[Suite]) -> None:
         if isinstance(self._model, ChecksSuites):
             self._model.check(suites)
+
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+        if isinstance(self._model, ChecksLabelOrder):
+            self._model.check_label_order(rows, suite=suite, decisive=decisive)
 
     def usage(self) -> Mapping[str, float]:
         """The model's usage, the number of pairs that were split, and the number of their chunks."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from acidtest.core.labels import GOLD_MASKS, LABELS, Collapse, Probabilities, coarsen_gold, gold_masks, verdicts
 from acidtest.core.model import Resolution
-from acidtest.core.suite import Argument
+from acidtest.core.suite import ABOUT_CLAIMS, Argument
 from acidtest.models.prompts import ABSTAIN, COLUMNS, ArrangedPrompt, label_probabilities, load_prompt
 from acidtest.models.replies import read_text
 
@@ -49,6 +49,11 @@ class TaskRecipe:
     def resolution(self) -> Resolution:
         """Whether its prompt has three answers or two."""
         return "two-way" if "non-entailment" in self.choices.values() else "three-way"
+
+    @property
+    def judged_by(self) -> Resolution:
+        """How many labels decide what is right: two for claims, whatever the prompt offers."""
+        return "two-way" if self.suite.startswith(ABOUT_CLAIMS) else self.resolution
 
     def to_json(self) -> str:
         """The recipe on one line, without what is not set."""

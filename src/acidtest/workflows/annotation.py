@@ -272,7 +272,7 @@ def _load_items(
     if isinstance(data, pl.DataFrame):
         frame = data
     elif data is not None:
-        frame, name = _read_rows(data, questionnaire, categories=plan.category, reading=reading), str(data)
+        frame, name = _read_rows(data, questionnaire, plan, reading=reading, seed=seed), str(data)
     elif plan.suite:
         stage("generating %s", plan.suite)
         suite = generate(plan.suite, seed=seed, arguments=dict(plan.arguments))
@@ -296,14 +296,20 @@ def _load_items(
 
 
 def _read_rows(
-    data: str | Path, questionnaire: Questionnaire, *, categories: Sequence[str], reading: Reading | None
+    data: str | Path, questionnaire: Questionnaire, plan: AnnotationPlan, *, reading: Reading | None, seed: int
 ) -> pl.DataFrame:
-    """The rows of a file to judge: a table as it is if it has what is needed, else read as pairs."""
+    """The rows to judge: those of a suite, or of a file, a table as it is if it has what is needed, else as pairs."""
+    from acidtest.suites.catalogue import SUITES
     from acidtest.suites.files import read_suite
 
+    if str(data) in SUITES and not Path(data).exists():
+        stage("generating %s", data)
+        arguments = dict(plan.arguments) if plan.suite == str(data) else {}
+        suite = generate(str(data), seed=seed, arguments=arguments, reading=reading)
+        return _add_suite_column(suite.frame.collect(), suite.card.name)
     table = None if reading and (reading.columns or reading.label_map) else _complete_table(data, questionnaire)
     # HANS as published has no column for the word a category depends on; its suite has one.
-    if table is not None and set(categories) <= set(table.columns):
+    if table is not None and set(plan.category) <= set(table.columns):
         made = read_suite(data)
         return _add_suite_column(table, made.card.name) if made else table
     try:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.files import cache_folder
 from acidtest.core.labels import Collapse
 from acidtest.core.logs import note
 from acidtest.core.model import MODELS, ChecksSuites, Model, complete_model, model_from_spec
 from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
-from acidtest.core.suite import ABOUT_CLAIMS, EXPECTATION, Suite
+from acidtest.core.suite import EXPECTATION, Suite
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
+from acidtest.workflows.kept_files import answer_cache
 from acidtest.workflows.runs import (
     RUNS,
     Finished,
@@ -110,8 +110,8 @@ def run(
     _check_model(loaded, suites, decision)
     recipe = ModelRecipe(spec, options, batch_size, premise, aggregation) if on_ray else None
     asking = ray_engine(model, loaded, recipe, address) if recipe else None
-    answer_cache = cache_folder(os.environ) / "answers" if cache else None
-    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache, request=request, name=name)
+    kept = answer_cache() if cache else None
+    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=kept, request=request, name=name)
     return rename(_run_in_folder(job, chosen, fresh=fresh, page=page, progress=progress), name)
 
 
@@ -170,7 +170,7 @@ def _check_model(model: Model, battery: Battery, collapse: Collapse) -> None:
     if collapse.mode != "argmax" and not model.probabilities:
         raise AcidtestError(f"collapse {collapse} needs probabilities, but the model gives labels only; use argmax")
     for suite in battery.whole:
-        compares = EXPECTATION in suite.card.columns or suite.name.startswith(ABOUT_CLAIMS)
+        compares = EXPECTATION in suite.card.columns or suite.card.about_claims
         if set(suite.card.labels) == {"any"} and not compares:
             raise AcidtestError(
                 f"suite {suite.name!r} has no gold: its pairs are questions for people; make labels of their answers "
@@ -214,6 +214,7 @@ def score(
     column: str | None = None,
     order: str | None = None,
     missing: str = "refuse",
+    in_order: bool = False,
     output: str | Path | None = None,
     name: str = "",
     seed: int = 0,
@@ -221,15 +222,18 @@ def score(
     fresh: bool = False,
     arguments: Arguments | None = None,
     reading: Reading | None = None,
+    trust_labels: bool = False,
 ) -> Finished:
     """Make a run from a file of predictions; no model needed.
 
     ``answers`` says how to read the predictions (columns id and label, or id, entailment, neutral and contradiction;
     what their labels mean), ``reading`` how to read the suite, or the ``source`` it is made from, when it is a foreign
-    file. ``column`` is one of several systems' columns of labels, and names the model. A ``Battery`` of one suite
-    holds all its options, and makes it once for several systems. ``order`` names the labels that three numbers in one
-    cell stand for (``e,n,c``). An empty cell is no answer, which counts as wrong; with ``missing`` unanswered so is a
-    row that the file does not have.
+    file. ``column`` is one of several systems' columns of labels or support scores, and names the model. A ``Battery``
+    of one suite holds all its options, and makes it once for several systems. ``order`` names the labels that three
+    numbers in one cell stand for (``e,n,c``). An empty cell is no answer, which counts as wrong; with ``missing``
+    unanswered so is a row that the file does not have. With ``in_order`` the rows of the file are those of the suite in
+    the same order, and need no ids; original pairs of the suite are left out. Labels that gold shows to be in another
+    order raise an error, unless ``trust_labels``.
     """
     from acidtest.models.answers import AnswersModel, parse_missing
     from acidtest.models.prediction_files import PredictionOptions, parse_order
@@ -240,18 +244,15 @@ def score(
         raise AcidtestError(f"--column {column} says where the labels are; --columns may then name the id only")
     columns |= {} if column is None else {"label": column}
     options = PredictionOptions(columns, dict(reads.label_map or {}), parse_order(order or ""))
-    return run(
-        AnswersModel(Path(predictions), options, missing=parse_missing(missing), name=column),
-        suite if isinstance(suite, Battery) else [suite],
-        source=source,
-        output=output,
-        name=name,
-        seed=seed,
-        collapse=collapse,
-        fresh=fresh,
-        arguments=arguments,
-        reading=reading,
-    )
+    path, unasked = Path(predictions), parse_missing(missing)
+    model = AnswersModel(path, options, missing=unasked, in_order=in_order, name=column, trust_labels=trust_labels)
+    if not isinstance(suite, Battery):
+        suite = Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading)
+    if in_order and any(made.control for made in suite.whole):
+        note("%s: only the suite's own pairs are scored, not its original pairs, which have no row here", predictions)
+        suite = Battery([replace(made, control=None) for made in suite.whole], limit=suite.limit, seed=suite.seed)
+    kept = {"trust_labels": True} if trust_labels else None
+    return run(model, suite, output=output, name=name, seed=seed, collapse=collapse, options=kept, fresh=fresh)
 
 
 def model_kinds() -> list[str]:

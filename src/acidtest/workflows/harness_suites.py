@@ -80,7 +80,7 @@ def make_task(recipe: TaskRecipe) -> HarnessTask:
         fingerprint=suite.card.fingerprint,
     )
     # Results leave these rows out, too: every answer would be right.
-    scorable = [name for name in GOLD_MASKS if name == "any" or not accepts_all(name, complete.resolution)]
+    scorable = [name for name in GOLD_MASKS if name == "any" or not accepts_all(name, complete.judged_by)]
     asked = replace(suite, frame=suite.frame.filter(pl.col("label").is_in(scorable)))
     return HarnessTask(complete, asked)
 

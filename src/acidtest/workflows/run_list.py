@@ -50,13 +50,30 @@ def describe_runs(entries: list[RunEntry], folder: str | Path) -> Document:
     )
     rows = tuple(
         Row(
-            entry.name or entry.folder.name,
-            (entry.model, _describe_suites(entry.suites), entry.pairs or None, entry.finished[:16], entry.headline),
+            _pasteable(entry.folder),
+            (
+                _describe_model(entry),
+                _describe_suites(entry.suites),
+                entry.pairs or None,
+                entry.finished[:16],
+                entry.headline,
+            ),
         )
         for entry in entries
     )
     headline = f"{describe_count(len(entries), 'run')} in {folder}."
     return Document("acidtest runs", headline, (Table("runs", "", columns, rows, "run"),) if rows else ())
+
+
+def _pasteable(folder: Path) -> str:
+    """The path of a folder as a shell takes it, relative to where the command was called."""
+    path = str(folder)
+    return f'"{path}"' if " " in path else path
+
+
+def _describe_model(entry: RunEntry) -> str:
+    """The model, after the name of the run where that is not the name of its folder."""
+    return f"{entry.name}: {entry.model}" if entry.name not in ("", entry.folder.name) else entry.model
 
 
 def _describe_suites(suites: tuple[str, ...]) -> str:

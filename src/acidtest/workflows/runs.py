@@ -18,14 +18,14 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.draws import key
-from acidtest.core.errors import AcidtestError, FileError, list_some
+from acidtest.core.errors import AcidtestError, FileError, LabelOrderError, list_some
 from acidtest.core.files import LOCK, Lock, write_json, write_text
 from acidtest.core.logs import log, log_to_file, note, stage
-from acidtest.core.model import CountsUsage, Model
+from acidtest.core.model import ChecksLabelOrder, CountsUsage, Model
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.structured import read_own_json
-from acidtest.core.suite import Suite
+from acidtest.core.suite import CONTROL, Suite
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
@@ -196,9 +196,9 @@ def run_job(
         with Lock(folder), log_to_file(folder / LOG):
             locked = True
             return _run_locked(job, folder, spent, fresh=fresh, page=page, progress=progress)
-    except BaseException:
+    except BaseException as error:
         # Without the lock, the files may be those of another process.
-        if locked and not spent.asked and not (folder / PREDICTIONS).exists():
+        if locked and (not spent.asked or isinstance(error, LabelOrderError)) and not (folder / PREDICTIONS).exists():
             _remove_start(folder, present, created)
         raise
 
@@ -244,6 +244,7 @@ def _run_locked(
         key=job.key,
         request=job.request,
         versions=versions(),
+        notes=tuple(job.model.notes),
         started=_now(),
         name=job.name,
     )
@@ -307,6 +308,7 @@ def _evaluate(
         header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities
     )
     frame = predictions_frame(job.suites, answers, model=facts, collapse=header.collapse)
+    _check_label_order(model, job.suites, Run(replace(header, model=facts), frame))
     # Predictions of an earlier run in the folder are replaced next, so its header must not stay.
     (folder / HEADER).unlink(missing_ok=True)
     usage = usage_summary(job.engine if isinstance(job.engine, CountsUsage) else model, spent)
@@ -317,6 +319,31 @@ def _evaluate(
     if cut := sum(truncated.values()):
         note("%s: %s of %s pairs were too long for it and were cut", model.name, f"{cut:,}", f"{plan.rows:,}")
     return replace(run, header=replace(run.header, unanswered=unanswered, truncated=truncated))
+
+
+MAX_ROWS_FOR_ORDER = 100_000
+"""The most rows of a suite on which the order of a model's labels is tested; of more, every k-th is used."""
+
+
+def _check_label_order(model: Model, suites: Sequence[Suite], run: Run) -> None:
+    """Let a model compare the order of its labels with gold: that of the user's files, and of original pairs."""
+    if not isinstance(model, ChecksLabelOrder):
+        return
+    columns = ("label", "group", "p_entailment", "p_neutral", "p_contradiction")
+
+    def rows(suite: Suite) -> pl.DataFrame:
+        step = -(-suite.card.rows // MAX_ROWS_FOR_ORDER)
+        return run.collected(run.lazy(suite.name).select("premise", "hypothesis", *columns).gather_every(max(step, 1)))
+
+    for suite in suites:
+        if suite.origin is not None:
+            model.check_label_order(rows(suite), suite=str(suite.origin), decisive=not suite.misleading)
+    controls = [rows(suite) for suite in suites if suite.name.endswith(CONTROL)]
+    if controls:
+        # Suites made from one corpus have the same original pairs.
+        pairs = pl.concat(controls).unique(["premise", "hypothesis"], maintain_order=True)
+        names = ",".join(suite.name for suite in suites if suite.control)
+        model.check_label_order(pairs, suite=names, decisive=True)
 
 
 def _write_results(run: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:

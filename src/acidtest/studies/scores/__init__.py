@@ -15,10 +15,10 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import CONTROL
-from acidtest.io.published import PublishedScore, published_beside, published_notes
+from acidtest.io.published import FROM, PublishedScore, published_beside, published_notes
 from acidtest.stats.intervals import rate
 from acidtest.stats.significance import holm
-from acidtest.studies.controls import AgainstControl, Pairing, against_control, pairing, score_with_control
+from acidtest.studies.controls import AgainstControl, Pairing, against_control, pairing, repeats, score_with_control
 from acidtest.studies.crossed_suites import CUE_SUITES
 from acidtest.studies.cue_profile import Profile, measure_profile
 from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
@@ -28,6 +28,7 @@ from acidtest.studies.rows import (
     accuracy,
     breakdown,
     breakdowns,
+    chances,
     group_consistency,
     groups_right,
     metrics,
@@ -35,6 +36,7 @@ from acidtest.studies.rows import (
 )
 from acidtest.studies.scores.diagnosis import findings
 from acidtest.studies.scores.diagnosis.cues import entailments_seen
+from acidtest.studies.scores.diagnosis.suites import REPEATED, prompt_findings
 from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy, untouched_pairs
 from acidtest.studies.verification import GROUNDING, grounding_metrics, measure_grounding
 from acidtest.studies.verification.result import ModelGrounding
@@ -44,6 +46,9 @@ LAWS_WITHOUT_GOLD = ("identity", "conjunction")
 
 LEVEL = 0.05
 """The level of the tests of how much a model reads, divided evenly among the positions of the premise."""
+
+SWAPS = "swaps/"
+"""How the names of suites of swapped words begin."""
 
 _VIOLATIONS = "violations of "
 
@@ -67,6 +72,8 @@ class SuiteResult:
     errors: Errors = field(default_factory=Errors)
     corpus: str = ""
     """The corpus whose pairs the suite was made from; empty if it was not made from pairs."""
+    chances: Mapping[str, Mapping[str, float]] = field(default_factory=dict, metadata={"json": None})
+    """The accuracy of guessing evenly on the pairs of each value of each stratum."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,7 @@ def score_run(run: Run, others: Sequence[Finding] = ()) -> ModelScores:
             suites[name] = replace(suites[name], metrics={**suites[name].metrics, **measured})
     profile = measure_profile(run) if CUE_SUITES([run]) else None
     seen = entailments_seen(run) if profile else None
+    others = (*others, *prompt_findings(run.header.usage))
     diagnosis = findings(suites, profile, untouched, seen, grounding=grounding, others=others)
     summary = untouched.summarise() if untouched else None
     return ModelScores(suites, tuple(diagnosis), profile, run, summary, grounding)
@@ -151,13 +159,17 @@ def _suite_result(run: Run, name: str) -> SuiteResult:
     return SuiteResult(
         signature=header.signature(name),
         overall=overall,
-        metrics=metrics(rows, overall, by["label"]) | consistency_metrics(rows) | expectations,
+        metrics=metrics(rows, overall, by["label"])
+        | consistency_metrics(rows)
+        | expectations
+        | repeat_metrics(name, rows, control, pairs),
         by=by,
         vs_control=against_control(rows, control, compared),
         unanswered=rows.unanswered,
         truncated=header.truncated.get(name, 0),
         collapse_differs=rows.collapse_differs if header.model.probabilities else None,
         strata=rows.card.strata,
+        chances={stratum: chances(rows, stratum) for stratum in rows.card.strata if stratum in by},
         published=tuple(published_beside(rows.card)),
         notes=(
             *consistency_notes(rows),
@@ -167,7 +179,7 @@ def _suite_result(run: Run, name: str) -> SuiteResult:
         ),
         confusion=confusion(rows),
         errors=errors_by_kind(rows, control, compared),
-        corpus=str(rows.card.arguments.get("from", "")),
+        corpus=str(rows.card.arguments.get(FROM, "")),
     )
 
 
@@ -188,6 +200,16 @@ def _notes(run: Run, name: str, rows: ScoredRows, pairs: Pairing | None) -> Iter
     if pairs and not pairs.alike:
         yield "the untouched pairs have other gold than those made from them: the two are not compared"
     yield from published_notes(rows.card)
+
+
+def repeat_metrics(
+    name: str, rows: ScoredRows, control: ScoredRows | None, pairs: Pairing | None
+) -> dict[str, Estimate]:
+    """How often the prediction stays where swapped words change gold, for swap suites (Sanchez et al. 2018)."""
+    if control is None or pairs is None or not name.startswith(SWAPS):
+        return {}
+    repeated = repeats(rows, control, pairs)
+    return {REPEATED: repeated} if repeated.known else {}
 
 
 def consistency_metrics(rows: ScoredRows) -> dict[str, Estimate]:

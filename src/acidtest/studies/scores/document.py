@@ -31,6 +31,7 @@ from acidtest.io.published import (
     MAIN,
     PEOPLE,
     PublishedScore,
+    made_from,
     other_conditions,
     people_name,
     published_accuracies,
@@ -144,8 +145,10 @@ def _suite(name: str, models: Mapping[str, ModelScores]) -> _Suite:
     published: dict[tuple[object, ...], PublishedScore] = {}
     for score in (score for result in results.values() for score in result.published):
         published.setdefault((score.system, score.source, score.condition, *sorted(score.by.items())), score)
-    beside = published_accuracies(scores_beside(published.values(), next(iter(results.values())).corpus))
-    return _Suite(name, results, {model: scores.run for model, scores in asked.items() if scores.run}, beside)
+    runs = {model: scores.run for model, scores in asked.items() if scores.run}
+    corpus = next((made_from(run.header.suites[name]) for run in runs.values()), "")
+    beside = published_accuracies(scores_beside(published.values(), corpus))
+    return _Suite(name, results, runs, beside)
 
 
 def _summary(suite: _Suite) -> str:
@@ -214,7 +217,7 @@ def _control_table(suite: _Suite) -> Table:
     rows, tests = [], dict[str, None]()
     for model, result in suite.results.items():
         if control := result.vs_control:
-            change = Change(control.control, result.overall)
+            change = Change(control.control, control.changed or result.overall)
             rows.append(Row(model, (change, control.difference, PValue(control.p), PValue(control.p_adjusted))))
             tests[control.test] = None
     caption = "Accuracy on the changed pairs beside the untouched ones, %"

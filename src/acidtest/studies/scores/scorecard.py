@@ -67,7 +67,7 @@ VERDICTS = (
 UNTOUCHED = "untouched pairs"
 _ALL_UNTOUCHED = "A suite made from a part of the untouched pairs is compared with that part, in each report."
 _LEGEND = (
-    f"By how many points gold, or a cue, raises a label; █ sure, ▒ interval; used: surely above {100 * USED:.0f} (┊)."
+    f"By how many points gold, or a cue, raises a label; █ sure, ▒ interval; used: surely beyond {100 * USED:.0f} (┊)."
 )
 _SUITES_LEGEND = "Accuracy in % (95 % interval); chance: of guessing; control: the same pairs, unchanged."
 _ONE_ANSWER_LEGEND = "One answer: the most that giving all pairs one answer gets, where gold is uneven."
@@ -92,7 +92,7 @@ def scorecard(result: ScoresResult, *, findings: int = SHOWN_FINDINGS, edits: in
     if model.profile:
         parts += [_brief_effects(model.profile, only_used=model.grounding is not None), effects_chart()]
     # What explains all answers is the headline.
-    if not explanation(model.diagnosis):
+    if not _explanation(model):
         parts += shown_findings(model.diagnosis, findings)
     signatures = {name: _shared_signature(model)}
     return Document("acidtest scorecard", describe_model(model), tuple(parts), (name,), signatures)
@@ -118,7 +118,7 @@ def leading_sections(models: Mapping[str, ModelScores]) -> Iterator[Section]:
 
 def describe_model(model: ModelScores) -> str:
     """The sentence about a model: what explains all its answers, else profile and verdicts on claims, else findings."""
-    if reason := explanation(model.diagnosis):
+    if reason := _explanation(model):
         return f"It {reason.sentence}."
     sentences = []
     if model.grounding:
@@ -129,6 +129,13 @@ def describe_model(model: ModelScores) -> str:
     if model.profile and not (model.grounding and model.grounding.whole_edits and _is_about_claims(model)):
         sentences.insert(0, model.profile.headline)
     return " ".join(sentences) or f"{describe_diagnosis(model.diagnosis)} {NO_PROFILE}"
+
+
+def _explanation(model: ModelScores) -> Finding | None:
+    """The finding that explains all answers; missing predictions do not if those on other claims say something."""
+    reason = explanation(model.diagnosis)
+    is_partial = model.grounding is not None and model.grounding.answered.answered > 0
+    return None if reason and reason.code == "U1" and is_partial else reason
 
 
 def _is_about_claims(model: ModelScores) -> bool:
@@ -274,12 +281,14 @@ def _overview_table(models: Mapping[str, ModelScores]) -> Table:
 
 
 def _models_table(models: Mapping[str, ModelScores]) -> Table:
-    """A row for each model: accuracy on every suite and on untouched pairs, and the effect of gold."""
+    """A row for each model: accuracy on every suite, on untouched pairs and on claims, and the effect of gold."""
     suites = dict.fromkeys(suite for model in models.values() for suite in accuracy_suites(model))
     has_profile = any(model.profile for model in models.values())
     has_untouched = any(model.untouched for model in models.values())
     columns = [Column(name, "whole percent") for name in (*suites, *([UNTOUCHED] if has_untouched else []))]
     columns += [Column("gold moves", "whole points")] if has_profile else []
+    has_claims = any(model.grounding for model in models.values())
+    columns += [Column("claims, balanced", "whole percent"), Column("claims, AUC", "decimal")] if has_claims else []
     rows = []
     for name, model in models.items():
         cells: list[Cell] = [model.suites[suite].overall.value if suite in model.suites else None for suite in suites]
@@ -287,6 +296,10 @@ def _models_table(models: Mapping[str, ModelScores]) -> Table:
             cells.append(model.untouched.accuracy.value if model.untouched else None)
         if has_profile:
             cells.append(model.profile.gold_effect.value if model.profile else None)
+        if has_claims:
+            untouched = model.grounding.untouched if model.grounding else None
+            measures = (untouched.balanced_accuracy, untouched.auc) if untouched else (None, None)
+            cells += [measure if measure and measure.known else None for measure in measures]
         rows.append(Row(name, tuple(cells)))
     notes = (_ALL_UNTOUCHED,) if any(map(_has_part_as_control, models.values())) else ()
     return Table("models", "", tuple(columns), tuple(rows), "accuracy, %", notes=notes)
