@@ -90,16 +90,31 @@ MEANINGS = {
     "grounding.rule.chosen": "the threshold with the highest balanced accuracy on untouched claims",
     "grounding.rule.note": "why no threshold was chosen",
     "grounding.untouched": "claims as they are",
-    "grounding.untouched.claims": "claims with gold that were answered",
+    "grounding.unanswered": "claims without a prediction, edited and not",
+    "grounding.untouched.claims": "claims with gold; those without a prediction count as wrong in all numbers below",
+    "grounding.untouched.coverage": "share of them that have a prediction",
     "grounding.untouched.supported": "how many of them are supported",
     "grounding.untouched.balanced_accuracy": "mean of the accuracies on supported and on other claims",
     "grounding.untouched.balanced_accuracy_chosen": "the same with the chosen threshold, cross-fitted over documents",
     "grounding.untouched.auc": "probability that a supported claim has a higher score than another",
     "grounding.untouched.recall": "share of supported claims called supported",
-    "grounding.untouched.false_support": "share of other claims called supported",
+    "grounding.untouched.false_support": "share of other claims called supported or without a prediction",
     "grounding.untouched.false_support_chosen": "the same with the chosen threshold",
     "grounding.untouched.accuracy": "share of right verdicts",
     "grounding.untouched.commonest": "accuracy of one verdict for all claims, that which is right for most",
+    "grounding.where_answered": "the same numbers over claims that have a prediction; null if all have",
+    "grounding.risks": "risk against coverage on untouched claims",
+    "grounding.risks[].coverage": "share of claims whose predictions are kept, the most confident first",
+    "grounding.risks[].confidence": "lowest confidence among them",
+    "grounding.risks[].risk": "share of these predictions that are wrong",
+    "grounding.repeats": "share of texts with two different verdicts, of those evaluated twice; null if none differs",
+    "grounding.reading": "after how many words the model appears to stop reading; null if that is not shown",
+    "grounding.reading.words": "the number of words",
+    "grounding.reading.longest": "where the last evidence of all claims ends",
+    "grounding.reading.before": "share of supported claims called supported if their evidence ends before that point",
+    "grounding.reading.beyond": "the same if it begins after it",
+    "grounding.reading.p": "p of a permutation test that the place of the evidence matters",
+    "grounding.reading.suites": "the suites it was measured on",
     "grounding.precision": "what verdicts are worth in a service; null without a base rate",
     "grounding.precision.base_rate": "share of claims that are not supported there",
     "grounding.precision.supported": "share of claims called supported that are",
@@ -111,9 +126,15 @@ MEANINGS = {
     "grounding.edits[].kind": "kind of the edit; empty for all together",
     "grounding.edits[].pairs": "originals and their edited claims that were both answered",
     "grounding.edits[].documents": "documents they come from",
-    "grounding.edits[].wrong": "if gold changes, share of originals called supported whose edited claim still is; "
+    "grounding.edits[].wrong": "if gold changes, share of edited claims called supported or without a prediction; "
     "if it stays, share of verdicts that change",
     "grounding.edits[].wrong_chosen": "the same with the chosen threshold",
+    "grounding.edits[].accepted": "share of edited claims with a prediction that are called supported",
+    "grounding.edits[].still_supported": "share of originals called supported whose edited claim is as well",
+    "grounding.edits[].became_wrong": "share of pairs that are right before the edit and wrong after it",
+    "grounding.edits[].became_right": "share of pairs that are wrong before the edit and right after it",
+    "grounding.edits[].net": "`became_wrong` minus `became_right`",
+    "grounding.edits[].net_p": "p of that difference if the edit did nothing",
     "grounding.edits[].higher": "probability that the original has a higher score than the edited claim",
     "grounding.edits[].shift": "mean change of the score",
     "grounding.edits[].lost": "share of pairs called supported before the edit and not after",
@@ -135,6 +156,7 @@ MEANINGS = {
     "grounding.kinds[].supported": "share called supported",
     "grounding.kinds[].right": "share of verdicts that follow gold",
     "grounding.knowledge": "whether verdicts follow the document or the world; null where it was not asked",
+    "grounding.knowledge.suite": "the suite it was measured on",
     "grounding.knowledge.against": "share of verdicts that follow the world where the document says otherwise",
     "grounding.knowledge.agreeing": "share of wrong verdicts where document and world agree",
     "grounding.knowledge.true_unsaid": "share called supported of claims that are true and not in the document",
@@ -286,9 +308,9 @@ every gold and with every other cue. The **effect** of a cue is how much more of
 with the cue than without, all else held fixed; the effect of gold is how much more often a label is answered where it
 is gold. [The cue profile](../explanation/profile.md) says why.
 
-A cue is **used** where the lower end of its interval exceeds {used:.0f} points; the intervals of gold and of all cues
-hold together (95 %). The label that a cue pushes toward is chosen on one half of the items and measured on the
-other."""
+Every cue is measured on every label, and on "no prediction" if that occurs. The largest effect is reported; it is
+negative if the label is predicted more often without the cue. A model **relies on** a cue if the whole interval of that
+effect is beyond {used:.0f} points, in either direction. All intervals hold together (95 %)."""
 
 SEVERITY = """One rule of size and certainty serves all suites. *Sure* means within the 95 % interval and, where there
 is a test, p adjusted for its family below 0.05.
@@ -303,8 +325,12 @@ Guessing is even among the labels: one third on a single gold label, two thirds 
 for two-way models. On untouched pairs it is what dealing out the model's answers at random gives, if that is more.
 
 Of claims (suites `grounding/…`) what counts is balanced accuracy, the mean of the shares of supported claims called so
-and of others not called so; guessing, and one verdict to all, get one half. V1 needs surely more than other unsupported
-claims get, by 5 points; V3 surely more than 5 % of verdicts; both corrected for the number of edits (Holm). With one
+and of others not called so; guessing, and one verdict to all, get one half. V1 compares all claims of an edit with
+other unsupported claims and needs 5 points more. V3 needs 5 points more verdicts that become wrong than right, or 5
+points more changes than when the same text is evaluated twice. Both differences must be significant after
+correction for the number of edits (Holm). V9 needs a significant effect of the place of the evidence (p below 0.01)
+and a drop of at least 20 points. J1 and J2 need 5 points more changes than when the same prompt is sent twice. With
+one
 verdict to nearly all claims (A1), or near chance (K1 to K3), no finding is about edits.
 [How findings are made](../explanation/grounding.md#how-findings-are-made)."""
 

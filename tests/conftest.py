@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from browsers import started_chromium
+from browsers import PATIENCE, started_chromium
 from toys import chromium as chromium
 from toys import toy as toy
 
@@ -23,20 +25,37 @@ settings.register_profile(
 )
 settings.load_profile("acidtest")
 
-PATIENCE = 300.0
-"""Seconds until something that a test waits for is taken never to happen, however busy the machine is."""
-
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 GOLDEN = Path(__file__).parent / "golden"
 
 
+KEPT_VARIABLES = re.compile(
+    r"PATH|LD_LIBRARY_PATH|LANG|LC_ALL|TZ|TMPDIR|TEMP|TMP|USER|LOGNAME|USERNAME|VIRTUAL_ENV|DISPLAY|CUDA_VISIBLE_DEVICES"
+    r"|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|PROGRAMFILES.*|PYTHON(?!PATH).*|PYENV_ROOT|PIP_.*|SSL_CERT_.*|(?i:.*_proxy)"
+    r"|OMP_NUM_THREADS|POLARS_MAX_THREADS|OPENBLAS_.*|MKL_.*|COVERAGE_.*|PYTEST_XDIST_.*|PYTEST_CURRENT_TEST"
+    r"|ACIDTEST_UPDATE_GOLDEN|ACIDTEST_WORDNET"
+)
+"""What tests see of the environment: how to run programs and where tests find their own resources."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the tests an environment and a home of their own: no settings, caches or keys of the user."""
+    home = tempfile.TemporaryDirectory(prefix="acidtest-home-")
+    config.add_cleanup(home.cleanup)
+    for name in list(os.environ):
+        if not KEPT_VARIABLES.fullmatch(name):
+            del os.environ[name]
+    for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        os.environ[name] = home.name
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers of one test's models are no other's, nor the user's; output is as wide as where there is no terminal."""
-    monkeypatch.setenv("ACIDTEST_CACHE_FOLDER", str(tmp_path_factory.mktemp("cache")))
-    # Processes that run tests side by side have one of their own.
-    monkeypatch.delenv("COLUMNS", raising=False)
+def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what one test writes to the cache and the current folder from other tests, and theirs from the user."""
+    folder = tmp_path_factory.mktemp("here")
+    monkeypatch.setenv("ACIDTEST_CACHE_FOLDER", str(folder / "cache"))
+    monkeypatch.chdir(folder)
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,7 @@ def test_search_finds_a_page_and_asks_no_other_server(site: Path, browser: Any, 
         page.goto(f"{base}explanation/stress.html")
         page.keyboard.press("/")
         page.keyboard.type("tautology")
-        page.get_by_text("stress/ladder").first.wait_for(timeout=60_000)
+        page.get_by_text("stress/ladder").first.wait_for()
         assert [url for url in requests if not url.startswith((base, "about:", "data:", "blob:"))] == []
         page.close()
 

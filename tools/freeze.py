@@ -101,6 +101,7 @@ VALUES: dict[str, list[Options]] = {
     "tautology": [{"tautology": "false"}, {"tautology": "true"}],
     "train": [{"train": "train.tsv"}],
     "times": [{"times": "2+8"}],
+    "three_way": [{"three_way": True}],
     "trust_gold": [{"trust_gold": True}],
     "words": [{"words": "published"}],
     "wsd": [{"wsd": "first"}, {"wsd": "lesk"}],

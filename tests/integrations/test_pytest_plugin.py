@@ -209,12 +209,12 @@ def test_the_command_line_names_another_model_and_another_baseline(session: Sess
     write_gate("a.gate.toml", baseline="none.acidtest", candidate=str(runs["overlap"]), suites=["hans"], limit=300)
     done = session("--acidtest-baseline", "release.acidtest", "--acidtest-model", "baseline:random")
     assert "FAILED a.gate.toml::hans:label=entailment" in done.stdout, done.stdout
-    # A baseline file lists labels only: the verdict names the subcases.
-    assert "2 failed, 1 passed" in done.stdout
+    # A baseline file lists the suite and labels only: the verdict names the subcases. The suite is undecided.
+    assert "3 failed, 1 passed" in done.stdout
     assert "hans:heuristic × label=subsequence × entailment: lost" in done.stdout
     named = session("a.gate.toml", "--acidtest-baseline", "release.acidtest", "--acidtest-model", "baseline:random")
     assert "FAILED a.gate.toml::hans:heuristic × label=subsequence × entailment" in named.stdout, named.stdout
-    assert "5 failed, 4 passed" in named.stdout
+    assert "6 failed, 4 passed" in named.stdout
 
 
 def test_an_undecided_check_fails_unless_the_policy_tolerates_it(session: Session, runs: dict[str, Path]) -> None:
@@ -224,9 +224,13 @@ def test_an_undecided_check_fails_unless_the_policy_tolerates_it(session: Sessio
     with Path("lenient.gate.toml").open("a") as file:
         file.write('[defaults]\nundecided = "pass"\n')
         file.write('[[floors]]\nmatch = "hans"\nat_least = 99\ntier = "advisory"\n')
-    done = session("-rxf")
-    assert "FAILED strict.gate.toml::hans:label=entailment - undecided: " in done.stdout, done.stdout
-    assert "XFAIL lenient.gate.toml::hans:label=entailment - undecided: " in done.stdout
+    done = session("-rxf", "--junitxml", "out.xml")
+    assert "FAILED strict.gate.toml::hans - undecided: " in done.stdout, done.stdout
+    assert "XFAIL lenient.gate.toml::hans - undecided: " in done.stdout
+    # Slices that can only fail are skipped, and say why.
+    skipped = [case for case in ET.parse("out.xml").iter("testcase") if case.find("skipped") is not None]
+    reasons = {case.get("name"): case.find("skipped").get("message") for case in skipped}
+    assert str(reasons["hans:label=entailment"]).startswith("undecided: lost 0.0 points")
     assert "XFAIL lenient.gate.toml::hans (floor) - fail: " in done.stdout
     assert "FAILED lenient" not in done.stdout
 
@@ -245,9 +249,9 @@ def test_checks_of_a_gate_file_are_tests_with_their_figures(session: Session, ru
     Path("release.gate.toml").write_text(gate, encoding="utf-8")
     write_baseline(runs["overlap"], Path("release.acidtest"))
     out = session("release.gate.toml").stdout
-    assert "5 failed, 4 passed" in out
+    assert "6 failed, 4 passed" in out
     assert (
-        "fail: lost 62.0 points (55.3 to 68.3): shown to lose more than 7.5; 100.0 → 38.0 % of 150 rows, 93 newly "
+        "fail: lost 62.0 points (55.3 to 68.3): shown to lose more than 2.0; 100.0 → 38.0 % of 150 rows, 93 newly "
         "wrong, 0 newly right" in out
     )
     assert "FAILED release.gate.toml::verdict - Fail: hans:heuristic × label=subsequence × entailment lost 72" in out

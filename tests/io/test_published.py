@@ -242,8 +242,9 @@ def test_numbers_on_pairs_made_otherwise_say_so() -> None:
     assert "only --faithful makes such pairs" in differing(
         "stress/antonymy", wsd="context", **{"from": "mnli_dev_matched"}
     )
-    assert "MultiNLI, not from" not in differing("stress/antonymy", **{"from": "mnli_dev_matched"})
-    assert differing("stress/antonymy", faithful=True, **{"from": "mnli_dev_matched"}) == ""
+    mnli = {"from": "mine", "corpus": "mnli-matched"}
+    assert "MultiNLI, not from" not in differing("stress/antonymy", **mnli)
+    assert differing("stress/antonymy", faithful=True, **mnli) == ""
 
 
 def test_numbers_on_another_corpus_say_so() -> None:
@@ -251,16 +252,18 @@ def test_numbers_on_another_corpus_say_so() -> None:
     assert f"{asked} sentences of AQuA-RAT, not of mnli_dev_matched" in differing(
         "stress/numerical", **{"from": "mnli_dev_matched"}
     )
-    assert "AQuA" not in differing("stress/numerical", **{"from": "aqua_dev"})
+    assert "AQuA" not in differing("stress/numerical", **{"from": "dev", "corpus": "aqua-rat"})
     assert (
         differing("stress/negation", **{"from": "snli_1.0_dev"})
         == f"{asked} pairs made from MultiNLI, not from snli_1.0_dev"
     )
-    assert differing("stress/negation", **{"from": "multinli_1.0_dev_matched"}) == ""
+    assert differing("stress/negation", **{"from": "mine", "corpus": "mnli-mismatched"}) == ""
+    # A name proves nothing.
+    assert "not from multinli_1.0_dev_matched" in differing("stress/negation", **{"from": "multinli_1.0_dev_matched"})
 
 
 def test_numbers_that_count_something_else_say_so() -> None:
-    card = {"from": "aqua", "faithful": True}
+    card = {"from": "aqua", "corpus": "aqua-rat", "faithful": True}
     assert differing("stress/numerical", **card) == ""
     assert "4,337 errors that both systems make" in differing("stress/numerical", "error", **card)
     assert "of 100 examples, ours of pairs of antonyms" in differing("stress/antonymy", "pairs", "type", faithful=True)

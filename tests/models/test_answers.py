@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +21,7 @@ def suite(name: str = "mine") -> Suite:
             "source_id": ["ex0", "ex1", "ex2"],
         }
     )
-    return Suite(complete_columns(frame, name).lazy(), Card(name))
+    return Suite(complete_columns(frame, name).lazy(), Card(name), origin=Path("pairs.csv"))
 
 
 def model(tmp_path: Path, name: str, text: str) -> Model:
@@ -83,7 +84,7 @@ def test_parquet_as_a_run_writes_it(tmp_path: Path) -> None:
         ),
         (
             "name,gold_label\nex0,neutral\n",
-            r"has no id column; it has name, gold_label, and one of id, pairid.*id=NAME",
+            r"has no id column; it has name, gold_label, and one of id, pairid.*id=NAME$",
         ),
         (
             "pairID,gold_label,guess\nex0,neutral,entailment\nex1,neutral,neutral\nex2,neutral,neutral\n",
@@ -151,7 +152,7 @@ def test_predictions_for_rows_without_gold_are_passed_over(tmp_path: Path, caplo
     assert isinstance(answers, ChecksSuites)
     with pytest.raises(FileError, match="1 ids are not in 'mine': ex3"):
         answers.check([suite()])
-    answers.check([Suite(suite().frame, Card("mine", dropped=1))])
+    answers.check([Suite(suite().frame, Card("mine", dropped=1), origin=Path("pairs.csv"))])
     assert "1 predictions for rows without gold are not used" in caplog.text
 
 
@@ -179,13 +180,42 @@ def test_matching_by_source_id_alone_is_said(tmp_path: Path, caplog: pytest.LogC
     assert "matched to suite mine by source id alone" in caplog.text
 
 
+def test_source_ids_without_texts_are_refused_for_pairs_that_acidtest_made(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("pairID,gold_label\nex0,e\nex1,e\nex2,e\n")
+    made = replace(suite(), origin=None)
+    with pytest.raises(
+        FileError, match=r"3 ids, such as 'ex0', are those of the pairs that suite 'mine' was made from"
+    ):
+        AnswersModel(tmp_path / "p.csv").check([made])
+    lines = [f"ex{n},{premise},e" for n, premise in enumerate(["A man runs.", "A dog sleeps.", "A cat eats."])]
+    (tmp_path / "q.csv").write_text("\n".join(["pairID,premise,gold_label", *lines]))
+    AnswersModel(tmp_path / "q.csv").check([made])
+
+
+def test_published_predictions_of_hans_do_not_fit_generated_pairs(tmp_path: Path) -> None:
+    made = api.generate("hans", n=1)
+    assert made.frame.collect()["source_id"].null_count() == made.card.rows
+    rows = "".join(f"ex{number},entailment\n" for number in range(made.card.rows))
+    (tmp_path / "bert_preds.txt").write_text(f"pairID,gold_label\n{rows}")
+    with pytest.raises(FileError, match=r"30 of 30 rows .*its ids are its own: .* --suite FILE \(the first .* 'ex0'\)"):
+        AnswersModel(tmp_path / "bert_preds.txt").check([made])
+
+
+def test_texts_are_compared_whatever_their_columns_are_called(tmp_path: Path) -> None:
+    lines = ["pairID\tsentence1\tsentence2\tprediction", "ex0\tA man runs.\tA man moves.\te"]
+    lines += ["ex1\tA dog sleeps.\tA dog barks.\tc", "ex2\tA cat eats.\tA cat naps.\tn"]
+    (tmp_path / "p.tsv").write_text("\n".join(lines))
+    with pytest.raises(FileError, match=r"p.tsv:3: the hypothesis of 'ex1' is 'A dog barks.', but in suite 'mine' it"):
+        AnswersModel(tmp_path / "p.tsv").check([suite()])
+
+
 def test_predictions_as_the_scripts_of_hans_write_them_are_read(tmp_path: Path) -> None:
     (tmp_path / "bert_preds.txt").write_text("pairID,gold_label\nex0,entailment\nex1,non-entailment\n")
     rows = pl.DataFrame(
         {"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": ["entailment"] * 2, "source_id": ["ex0", "ex1"]}
     )
     model = AnswersModel(tmp_path / "bert_preds.txt")
-    model.check([Suite(complete_columns(rows, "hans").lazy(), Card("hans"))])
+    model.check([Suite(complete_columns(rows, "hans").lazy(), Card("hans"), origin=tmp_path / "hans.txt")])
     assert model.resolution == "two-way"
 
 
@@ -216,3 +246,24 @@ def test_a_pair_of_the_file_that_no_suite_has_is_refused(tmp_path: Path) -> None
     (tmp_path / "p.tsv").write_text("\n".join([*lines, "A cat eats.\tA cat naps.\tneutral"]))
     with pytest.raises(FileError, match=r"p.tsv:3: 1 ids are not in 'mine': A fish swims\.…"):
         AnswersModel(tmp_path / "p.tsv").check([suite()])
+
+
+@pytest.mark.parametrize("name", ["cues", "premises", "stress/negation", "stress/spelling", "consistency"])
+def test_ids_of_the_corpus_are_not_taken_for_those_of_the_pairs_made_from_it(tmp_path: Path, name: str) -> None:
+    pairs = [("Some boys play in the garden.", "Boys are outside.", "entailment")]
+    pairs += [
+        ("A woman reads a book.", "A woman sleeps.", "contradiction"),
+        ("A man sings.", "A man sings a song in the park.", "neutral"),
+    ]
+    lines = ["\t".join((f"x{n}", *pair)) for n, pair in enumerate(pairs)]
+    (tmp_path / "pairs.tsv").write_text("\n".join(["pairID\tpremise\thypothesis\tgold_label", *lines]) + "\n")
+    (tmp_path / "p.csv").write_text("pairID,prediction\n" + "".join(f"x{n},e\n" for n in range(len(pairs))))
+    made = api.generate(name, source=tmp_path / "pairs.tsv")
+    with pytest.raises(FileError, match=r"are those of the pairs that suite .* was made from|have no prediction"):
+        AnswersModel(tmp_path / "p.csv", missing="unanswered").check([made])
+
+
+def test_ids_of_a_published_file_are_those_of_its_pairs(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("pairID\tpremise\thypothesis\tgold_label\nx1\tA.\tB.\tneutral\n")
+    (tmp_path / "p.csv").write_text("pairID,prediction\nx1,e\n")
+    AnswersModel(tmp_path / "p.csv").check([api.load(tmp_path / "pairs.tsv")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from acidtest.core.document import Colouring, Document, Map, MapLayer
 from acidtest.render.html import render_page
+from acidtest.render.maps import GREY, draw_map, value_colours
 
 HOSTILE = "</script><img src=x onerror=document.title='broken'>"
 
@@ -33,6 +35,21 @@ def page(tmp_path: Path) -> str:
     path = tmp_path / "page.html"
     path.write_text(render_page(document), encoding="utf-8", newline="\n")
     return path.as_uri()
+
+
+def test_a_point_of_two_values_has_both_colours_and_not_that_of_none() -> None:
+    values = (("connectives",), ("deductions",), ("connectives", "deductions"), ())
+    layer = MapLayer("layer 1", ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)))
+    colouring = Colouring("groups", values)
+    picture = draw_map(Map("maps", "Maps", (layer,), (colouring,), {}), colouring)
+    paths = re.findall(r'<path d="([^"]+)" fill="none" stroke="([^"]+)" stroke-width="([^"]+)"', picture)
+    colours = value_colours(["connectives", "deductions", "none"])
+    # The third point, top left, is a ring of the first colour around a dot of the second.
+    third = [(stroke, width) for points, stroke, width in paths if points.startswith("M0 ") and width != "3"]
+    assert third == [(colours["connectives"], "4.4"), (colours["deductions"], "2")]
+    grey = [points for points, stroke, _ in paths if stroke == GREY]
+    assert [points.count("M") for points in grey] == [1]
+    assert "several values</text>" in picture
 
 
 @pytest.mark.browser

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.core.document import Chart, Column, Document, Reference, Row, Table
+from acidtest.core.document import Chart, Column, Document, Published, Reference, Row, Table
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
 from acidtest.render.files import write_chart
@@ -54,3 +54,33 @@ def test_a_single_chart_is_written_by_the_ending_of_its_file(tmp_path: Path) -> 
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(FileError, match=r"c.pdf: the ending .pdf is not that of a picture; use .svg or .png"):
         write_chart(document, tmp_path / "c.pdf")
+
+
+def legend(svg: str) -> list[str]:
+    """The texts above the first row of a chart."""
+    return re.findall(r">([^<]+)</text>", svg.partition('class="grid"')[0])
+
+
+def test_a_legend_tells_columns_of_one_name_apart_by_their_model() -> None:
+    """Figure 8 of Joshi et al. (2020): the Bayesian network of each model."""
+    columns = tuple(Column("network", model=model, group=model) for model in ("esim", "bert"))
+    table = Table("network", "P", columns, (Row("lexical", (Estimate(0.4), Estimate(0.6))),))
+    for mark in ("dots", "bars", "stack"):
+        texts = legend(draw(Chart("network", mark), table))
+        assert texts[:2] == ["esim", "bert"], mark
+
+
+def test_a_legend_names_only_marks_that_are_drawn() -> None:
+    """Figure 6: the paper's stars are words, which no chart draws; bars draw no published numbers."""
+    columns = (
+        Column("esim", "number"),
+        Column("bert", "number"),
+        Column("stars of the paper", "text", role="published"),
+    )
+    table = Table("logistic", "L", columns, (Row("lexical", (Estimate(0.4), Estimate(0.6), "***")),))
+    assert "stars of the paper" not in draw(Chart("logistic"), table)
+    numbers = (Column("esim"), Column("bert"), Column("the paper", role="published"))
+    published = Table("table", "T", numbers, (Row("lexical", (Estimate(0.4), Estimate(0.6), Published(0.5))),))
+    assert "the paper</text>" in draw(Chart("table"), published)
+    assert "the paper</text>" not in draw(Chart("table", "bars"), published)
+    assert widths(draw(Chart("table", "bars"), published), "p0")

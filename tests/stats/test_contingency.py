@@ -10,7 +10,14 @@ from scipy import stats
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.serialise import to_json
-from acidtest.stats.contingency import Crosstab, association, conditional_association, odds_ratio, permutation_p
+from acidtest.stats.contingency import (
+    Crosstab,
+    association,
+    conditional_association,
+    odds_ratio,
+    permutation_p,
+    pooled_log_odds_ratio,
+)
 from acidtest.stats.resampling import generator
 
 TABLE_2 = [[155, 31], [8, 100]]
@@ -146,6 +153,36 @@ def test_an_odds_ratio_with_an_empty_cell_adds_a_half_and_says_so():
     assert found.note == "a half added to every cell, since one is empty"
     assert not odds_ratio([[10, 0], [5, 0]]).known
     assert not odds_ratio(TABLE_4).known
+
+
+def test_one_table_has_its_own_log_odds_ratio_and_woolfs_variance():
+    value, variance = pooled_log_odds_ratio([TABLE_2])
+    assert value == pytest.approx(math.log(155 * 100 / (31 * 8)))
+    assert variance == pytest.approx(1 / 155 + 1 / 31 + 1 / 8 + 1 / 100)
+    assert pooled_log_odds_ratio([TABLE_2, TABLE_2]) == pytest.approx((value, variance / 2))
+
+
+def test_a_pooled_odds_ratio_is_not_biased_by_how_hard_the_tables_are():
+    # Odds ratio e in both tables, at 50 % and at 5 %; pooled counts would give exp(0.7).
+    rng, draws = np.random.default_rng(3), []
+    for _ in range(300):
+        tables = []
+        for rate in (0.5, 0.05):
+            odds = rate / (1 - rate) * math.e
+            first, second = rng.binomial(200, (odds / (1 + odds), rate))
+            tables.append([[first, 200 - first], [second, 200 - second]])
+        draws.append(pooled_log_odds_ratio(tables))
+    values, variances = np.array(draws).T
+    assert values.mean() == pytest.approx(1, abs=0.03)
+    assert (np.abs(values - 1) < 1.96 * np.sqrt(variances)).mean() > 0.92
+
+
+def test_a_pooled_odds_ratio_of_one_sided_tables_is_finite_and_without_rows_unknown():
+    value, variance = pooled_log_odds_ratio([[[20, 80], [0, 100]], [[0, 0], [3, 4]]])
+    # Half a row in every cell.
+    assert value == pytest.approx(math.log(20.5 * 100.5 / (80.5 * 0.5)))
+    assert variance > 2
+    assert all(map(math.isnan, pooled_log_odds_ratio([[[0, 0], [3, 4]]])))
 
 
 def test_intervals_of_the_odds_ratio_cover_the_truth():

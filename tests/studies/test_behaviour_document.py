@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 from markupsafe import escape
@@ -11,12 +12,21 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card, Kind, Suite
 from acidtest.render.html import render_page
+from acidtest.render.terminal import render
 from acidtest.studies.behaviour import BehaviourResult, behaviour
-from acidtest.studies.behaviour.document import document, published_accuracies, published_tables, published_tests
+from acidtest.studies.behaviour.document import (
+    document,
+    published_accuracies,
+    published_tables,
+    published_tests,
+    screen,
+)
+from acidtest.studies.scores import score_run
 
 COLUMNS: dict[str, Kind] = {"premise_word": "text", "hypothesis_word": "text"}
 LABELS = ("entailment", "neutral", "contradiction")
 IN_SITU, EX_SITU = "swaps/antonyms-in-situ", "swaps/hypernyms-ex-situ"
+PROXY = "swaps/antonyms-proxy"
 HOSTILE = "<b>half"
 
 
@@ -99,15 +109,16 @@ def values(cells: tuple[object, ...]) -> list[object]:
 
 def test_the_overview_has_each_model_and_factor(shown: Document) -> None:
     overview = tables(shown)["overview"]
-    assert [column.group for column in overview.columns[3::2]] == [
+    assert [column.name for column in overview.columns[:4]] == ["control", "swapped", "difference", "repeated"]
+    assert [column.group for column in overview.columns[4::2]] == [
         *("insensitivity", "unseen pairs", "polarity", "same gold")
     ]
     # Twenty errors of twenty repeat the answer; every pair is unseen and of one gold, so nothing else can be tested.
     half = values(row(overview, HOSTILE, EX_SITU).cells)
     assert half[:3] == [1.0, 0.5, -0.5]
-    assert half[4::2] == ["found", None, None, None]
+    assert half[5::2] == ["found", None, None, None]
     sound = values(row(overview, "sound", EX_SITU).cells)
-    assert sound == [1.0, 1.0, 0.0, *[None] * 8]
+    assert sound == [1.0, 1.0, 0.0, 0.0, *[None] * 8]
 
 
 def test_table_1_has_sizes_models_and_the_papers_systems(shown: Document) -> None:
@@ -231,3 +242,85 @@ def test_a_suite_the_paper_has_not_has_nothing_published() -> None:
     assert published_tests("swaps/mine", "polarity") == ""
     assert published_accuracies("swaps/antonyms-proxy:least=5 (premise)")["swapped"]["ESIM"]["whole sample"] == 0.721
     assert published_accuracies("swaps/antonyms-proxy (hypothesis)")["swapped"]["ESIM"]["whole sample"] == 0.722
+
+
+def both_ways(suite: str, before: list[str], after: list[str]) -> list[dict[str, object]]:
+    """Pairs whose gold is entailment and neutral in turn, and the other one after the swap, with the answers given."""
+    gold = ["entailment", "neutral"] * (len(before) // 2)
+    made = []
+    for number, (label, other) in enumerate(zip(gold, gold[1:] + gold[:1], strict=True)):
+        control, swapped = (
+            rows(name, words, kind, [answer])[0]
+            for name, words, kind, answer in (
+                (suite + CONTROL, ("dog", "animal"), label, before[number]),
+                (suite, ("animal", "dog"), other, after[number]),
+            )
+        )
+        ids = {"id": str(number), "group": str(number), "hypothesis": f"A {number}."}
+        made += [control | ids, swapped | ids | {"id": f"{number}-swapped", "base_id": str(number)}]
+    return made
+
+
+def test_a_model_that_never_changes_its_prediction_is_insensitive() -> None:
+    right = ["entailment", "neutral"] * 57
+    blind = run("blind", both_ways(EX_SITU, right, right))
+    found = behaviour([blind], train=TRAIN)
+    (one,) = found.behaviours
+    assert (one.repeats.value, one.repeats.n) == (1, 114)
+    assert one.repeats.low > 0.96
+    assert "Insensitive: where gold changes, all 114 predictions repeat the earlier one, so 114 are wrong" in (
+        " ".join(one.findings)
+    )
+    assert not any("cannot be tested" in sentence and "nsensitiv" in sentence for sentence in one.findings)
+    overview = tables(document(found))["overview"]
+    place = [(column.group, column.name) for column in overview.columns].index(("insensitivity", "verdict"))
+    assert overview.rows[0].cells[place] == "found"
+    (finding,) = (finding for finding in score_run(blind).diagnosis if finding.code == "I1")
+    assert finding.severity == "severe"
+    assert finding.sentence == (
+        "is insensitive to swapped words: repeats its prediction on 100 % of the pairs whose gold changes"
+    )
+
+
+def test_a_model_with_independent_errors_is_not_insensitive() -> None:
+    rng = np.random.default_rng(1)
+    right = ["entailment", "neutral"] * 150
+
+    def noisy(gold: list[str]) -> list[str]:
+        return [str(rng.choice(LABELS)) if rng.random() < 0.3 else label for label in gold]
+
+    turned = run("noisy", both_ways(EX_SITU, noisy(right), noisy(right[1:] + right[:1])))
+    scores = score_run(turned)
+    assert scores.suites[EX_SITU].metrics["repeated where gold changed"].value == pytest.approx(0.2, abs=0.1)
+    assert not [finding for finding in scores.diagnosis if finding.code == "I1"]
+
+
+def test_the_screen_has_table_1_of_ten_samples_and_all_models() -> None:
+    suites = ["antonyms-in-situ", "antonyms-ex-situ", "hypernyms-in-situ", "hypernyms-ex-situ"]
+    right = ["entailment", "neutral"] * 30
+    made = [pair for suite in suites for pair in both_ways(f"swaps/{suite}", right, right)]
+    proxies = [
+        row
+        | {"swap": None if row["suite"] == PROXY + CONTROL else f"proxy in the {('premise', 'hypothesis')[n % 4 // 2]}"}
+        for n, row in enumerate(both_ways(PROXY, right, right))
+    ]
+    names = [f"swaps/{suite}" for suite in suites]
+    cards = {name + end: Card(name + end, columns=COLUMNS) for name in names for end in ("", CONTROL)}
+    cards[PROXY] = Card(PROXY, columns={**COLUMNS, "swap": "factor"})
+    cards[PROXY + CONTROL] = Card(PROXY, columns=COLUMNS)
+    frame = pl.DataFrame(
+        [row | {"swap": None} for row in made] + proxies, schema_overrides={"base_id": pl.String, "swap": pl.String}
+    )
+    runs = [Run(Header(ModelFacts(name, name), cards, {}), frame) for name in ("one", "other")]
+    screened = screen(behaviour(runs, train=TRAIN), 12)
+    table = tables(screened)["table 1"]
+    assert [row.name for row in table.rows] == [
+        *("I_A", "I_TA1", "I_TA2", "I_TA3", "E_A", "E_TA", "I_H", "I_TH", "E_H", "E_TH")
+    ]
+    assert [(column.group, column.name) for column in table.columns][:4] == [
+        *(("whole sample", "one"), ("whole sample", "other")),
+        *(("gold changed", "one"), ("gold changed", "other")),
+    ]
+    assert table.rows[0].cells[:4] == (1, 1, None, None)
+    assert table.rows[1].cells[:4] == (0, 0, 0, 0)
+    assert len(list(render(screened, 110, full=False))) <= 40

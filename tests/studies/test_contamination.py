@@ -21,7 +21,7 @@ from acidtest.core.suite import Card
 from acidtest.stats.intervals import StratifiedRate, clopper_pearson, combination, unpaired_difference, wilson
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import combination_test, holm
-from acidtest.studies.contamination import ModelContamination, holds_the_four
+from acidtest.studies.contamination import ModelContamination, contamination_finding, holds_the_four
 from acidtest.studies.contamination import measure_contamination as contamination
 
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
@@ -364,6 +364,47 @@ def test_easier_words_are_not_taken_for_memory() -> None:
     assert found.verdict.endswith("so they may just be easier.")
 
 
+def ease(rate: float, logits: float) -> float:
+    """The rate after its log odds rise."""
+    odds = rate / (1 - rate) * math.exp(logits)
+    return odds / (1 + odds)
+
+
+def test_words_that_are_easier_by_the_same_log_odds_are_not_taken_for_memory() -> None:
+    # A clean model: published words help by one logit on both sets of templates, which is 23 points from 50 % and
+    # 8 points from 6 %.
+    rng, accused = generator(21), 0
+    for _ in range(20):
+        rates = {PP: ease(0.6, 1), FP: 0.6, PN: ease(0.06, 1), FN: 0.06}
+        found = contamination([simulated(rng, rates, each=150)])
+        accused += contamination_finding(found).severity == "warning"
+        assert not found.verdict.startswith("Signs of memory")
+    assert accused == 0
+    assert contrast(found, "both").p_adjusted < 0.05
+    assert "as much as words that are easier by the same log odds everywhere would give" in found.verdict
+
+
+def test_memory_is_found_where_the_words_are_easier_too() -> None:
+    # Published words help by half a logit everywhere, and 20 % of the published pairs are remembered.
+    rng, missed = generator(22), 0
+    for _ in range(10):
+        published = ease(0.35, 0.5)
+        rates = {PP: published + 0.2 * (1 - published), FP: 0.35, PN: ease(0.2, 0.5), FN: 0.2}
+        missed += contamination_finding(contamination([simulated(rng, rates, each=167)])).severity != "warning"
+    assert missed <= 1
+
+
+def test_an_excess_over_the_reference_must_hold_in_log_odds() -> None:
+    # Both models are clean and find published words easier by one logit on every template; their base rates differ.
+    model = simulated(generator(23), {PP: ease(0.6, 1), FP: 0.6, PN: ease(0.06, 1), FN: 0.06}, each=150)
+    clean = simulated(generator(24), {PP: ease(0.06, 1), FP: 0.06, PN: ease(0.6, 1), FN: 0.6}, each=150, model="clean")
+    found = contamination([model], reference=[clean])
+    both = contrast(found, "both")
+    assert both.excess_p_adjusted < 0.001
+    assert not both.significant
+    assert contamination_finding(found).severity == "info"
+
+
 def test_easier_templates_need_a_reference() -> None:
     rates = {PP: 0.4, FP: 0.4, PN: 0.2, FN: 0.2}
     model = simulated(generator(7), rates, each=200)
@@ -479,7 +520,7 @@ def test_the_json_has_the_shape_that_is_rendered() -> None:
         assert list(fields["cells"][0]) == ["words", "templates", "suite", "slices"]
         first = fields["contrasts"][0]
         assert list(first) == [
-            "slice", "name", "question", "difference", "p", "p_adjusted",
+            "slice", "name", "question", "difference", "p", "p_adjusted", "logit_p", "logit_p_adjusted",
             "reference", "excess", "excess_p", "excess_p_adjusted",
         ]  # fmt: skip
         estimate = {"value", "low", "high", "n", "groups", "method", "note"}

@@ -60,6 +60,37 @@ def rows() -> ScoredRows:
     return score_rows(run(), "s")
 
 
+@pytest.mark.parametrize(
+    ("collapse", "right"),
+    [
+        # Neutral for a contradiction: the claim is rightly not supported. By argmax 0.4 of (0.4, 0.3, 0.3) supports it.
+        ("argmax", [True, False, False, True, True, False]),
+        ("sum", [True, False, True, True, True, True]),
+        ("threshold=0.45", [True, False, True, True, True, True]),
+    ],
+)
+@pytest.mark.parametrize("suite", ["grounding/number", "grounding/number#control", "mine"])
+def test_claims_are_judged_as_supported_or_not_by_the_rule_of_the_run(suite, collapse, right) -> None:
+    claims = [
+        ("entailment", (0.8, 0.1, 0.1)),
+        ("entailment", (0.1, 0.8, 0.1)),
+        ("contradiction", (0.4, 0.3, 0.3)),
+        ("contradiction", (0.1, 0.8, 0.1)),
+        ("neutral", (0.1, 0.1, 0.8)),
+        ("non-entailment", (0.42, 0.38, 0.2)),
+    ]
+    gold, p = [label for label, _ in claims], np.array([values for _, values in claims], dtype=np.float32)
+    frame = pl.DataFrame({"suite": suite, "id": list("abcdef"), "premise": "p", "hypothesis": "h", "label": gold})
+    columns = dict.fromkeys(("edit", "kind", "change"), "factor") if suite == "mine" else {}
+    frame = frame.with_columns(
+        *(pl.lit("x").alias(name) for name in columns), p_entailment=p[:, 0], p_neutral=p[:, 1], p_contradiction=p[:, 2]
+    )
+    card = Card(suite, columns=columns)
+    scored = score_rows(Run(Header(ModelFacts("m", "m"), {suite: card}, {"collapse": collapse}), frame), suite)
+    assert scored.correct.tolist() == right
+    assert scored.labels == ("entailment", "non-entailment")
+
+
 def test_accuracy_counts_rows() -> None:
     assert rows().correct.tolist() == [True, False, False, True, True, True]
     found = accuracy(rows())

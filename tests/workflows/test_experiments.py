@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,6 +21,7 @@ from acidtest.core.suite import Suite
 from acidtest.io.wordlists import starter_pairs
 from acidtest.studies.experiments import Arm, ExperimentResult, ResultColumn, papers
 from acidtest.workflows import experiments
+from acidtest.workflows.experiments import designs
 from acidtest.workflows.experiments.designs import DESIGNS, Design, Workbench
 
 pytest.importorskip("torch")
@@ -288,8 +290,9 @@ def test_mixes_add_each_corpus_to_the_first_alone(wish: MakeOptions, tmp_path: P
     own = [value(found, column, "SciTail added") for column in ("few", "lexical", "∆")]
     assert own[2] == pytest.approx(own[1] - own[0])
     assert {change.column for change in found.differences} == {"few", "lexical"}
-    # SNLI's numbers are not those of these pairs, nor is the drop from them.
-    assert {cell.column for cell in found.scores if cell.published is not None} == {"lexical"}
+    # Forty pairs are not the paper's training set.
+    assert all(cell.published is None for cell in found.scores)
+    assert not found.agreement
 
 
 def test_files_whose_names_are_alike_are_told_apart(wish: MakeOptions, tmp_path: Path) -> None:
@@ -317,37 +320,61 @@ def test_files_of_one_name_that_have_to_be_told_how_to_read_are_told_apart(wish:
     assert made.arms[0].arm.pairs == 21
 
 
+@pytest.fixture
+def papers_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings of any size count as the paper's, and files are the corpora that they are called."""
+    monkeypatch.setattr(designs, "_SAME_SIZE", math.inf)
+    monkeypatch.setattr(designs, "identify_corpus", lambda suite: suite.name)
+
+
+@pytest.mark.usefixtures("papers_sizes")
 def test_both_development_sets_of_multinli_have_their_own_numbers_beside_them(
     wish: MakeOptions, tmp_path: Path
 ) -> None:
-    sizes = {"multinli_1.0_dev_matched": 30, "multinli_1.0_dev_mismatched": 9_832}
-    made = design("distraction", wish(tests=[jsonl(tmp_path / f"{name}.jsonl", name, n) for name, n in sizes.items()]))
-    assert [block.title for block in made.tables] == list(sizes)
+    names = ("mine", "mnli-mismatched")
+    tests = [jsonl(tmp_path / f"{name}.jsonl", name, 30) for name in names]
+    made = design("distraction", wish(tests=tests, n=None))
+    assert [block.title for block in made.tables] == list(names)
     first, second = ({column.published: dict(column.published_by) for column in block.columns} for block in made.tables)
-    # Thirty pairs are not the development set, whatever their file is called.
     assert list(first) == [""]
     assert [own["corpus"] for own in second.values()] == ["MultiNLI mismatched"] * 2
     assert set(second) == {"mnli", "stress/negation"}
-    assert ["dev_matched' is none of the paper's test sets" in note for note in made.notes] == [True]
+    assert ["'mine' is none of the paper's test sets" in note for note in made.notes] == [True]
 
 
+@pytest.mark.usefixtures("papers_sizes")
 @pytest.mark.parametrize(
-    ("name", "file", "count", "published"),
+    ("name", "file", "published"),
     [
-        ("augmentation", "multinli_1.0_dev_matched.jsonl", 9_815, "mnli"),
-        ("augmentation", "mnli_mine.jsonl", 30, ""),
+        ("augmentation", "mnli-matched.jsonl", "mnli"),
+        ("augmentation", "mnli_mine.jsonl", ""),
         # Two labels, where the paper's accuracy on MNLI is of three.
-        ("merged-labels", "multinli_1.0_dev_matched.jsonl", 9_815, ""),
-        ("training-mixes", "snli_1.0_test.jsonl", 9_824, "snli"),
+        ("merged-labels", "mnli-matched.jsonl", ""),
+        ("training-mixes", "snli-test.jsonl", "snli"),
     ],
 )
 def test_published_accuracies_stand_beside_the_papers_test_sets_alone(
-    wish: MakeOptions, tmp_path: Path, name: str, file: str, count: int, published: str
+    wish: MakeOptions, tmp_path: Path, name: str, file: str, published: str
 ) -> None:
-    path = jsonl(tmp_path / file, "A man runs", count)
+    path = jsonl(tmp_path / file, "A man runs", 30)
     more: dict[str, Any] = {"additions": {"SciTail": wish().train}} if name == "training-mixes" else {}
-    made = design(name, wish(tests=[path], **more))
+    made = design(name, wish(tests=[path], n=None, **more))
     assert columns(made)[path.name.removesuffix(".jsonl")].published == published
+
+
+def test_experiments_of_another_size_have_nothing_published_beside_them(
+    wish: MakeOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(designs, "identify_corpus", lambda suite: suite.name)
+    path = jsonl(tmp_path / "mnli-matched.jsonl", "A man runs", 30)
+    few = design("augmentation", wish(tests=[path], n=None))
+    assert {column.published for column in columns(few).values()} == {""}
+    own = few.arms[0].arm.pairs
+    assert f"the networks are trained on {own:,} pairs, the paper's on 392,702" in few.notes[-1]
+    monkeypatch.setattr(designs, "_SAME_SIZE", math.inf)
+    part = design("augmentation", wish(tests=[path], n=2, output=tmp_path / "part"))
+    assert {column.published for column in columns(part).values()} == {""}
+    assert "evaluated on a part of the test (-n 2)" in part.notes[-1]
 
 
 def test_arms_and_tests_that_would_share_a_folder_are_refused(wish: MakeOptions, tmp_path: Path) -> None:

@@ -25,7 +25,13 @@ PEOPLE = "people"
 """The condition under which the answers were given by people."""
 
 CORPUS = "corpus"
-"""The key in a slice that names the pairs a suite was made from, where a paper gives numbers for several."""
+"""The key in a slice that names the pairs a suite was made from, where a paper gives numbers for several.
+
+On the card of a suite, the argument that names the published corpus it was made from.
+"""
+
+FROM = "from"
+"""The argument on the card of a suite with the name of the pairs it was made from."""
 
 MATCHED, MISMATCHED = "MultiNLI matched", "MultiNLI mismatched"
 
@@ -111,9 +117,18 @@ class _Condition:
         """Whether the suite is like the published one; true if its card has no arguments or no value."""
         if not self.option:
             return False
+        if self.option == FROM:
+            # A name proves nothing: the corpus was identified by its content when the suite was made.
+            unknown = not card.arguments.get(FROM)
+            return unknown or re.search(self.same, made_from(card)) is not None
         value = self.value(card)
         was_made = bool(card.arguments) or self.option == ROWS
         return not (was_made and value) or re.search(self.same, value, re.IGNORECASE) is not None
+
+
+def made_from(card: Card) -> str:
+    """The published corpus that a suite was made from, as it was identified by content; empty for any other."""
+    return str(card.arguments.get(CORPUS, ""))
 
 
 def published_scores(suite: str) -> list[PublishedScore]:
@@ -161,10 +176,11 @@ def published_beside(card: Card) -> list[PublishedScore]:
 def scores_beside(scores: Iterable[PublishedScore], corpus: str) -> list[PublishedScore]:
     """Published numbers in the form in which they are shown beside a suite made from a corpus.
 
-    Of the numbers given for both development sets of MultiNLI, those of the set that the corpus is named after are main
-    results (the matched set's for any other corpus) and their source says so; the others' condition names their set.
+    Of the numbers given for both development sets of MultiNLI, those of the set that the corpus is (``mnli-matched`` or
+    ``mnli-mismatched``; the matched set's for any other) are main results and their source says so; the others'
+    condition names their set.
     """
-    nearest = MISMATCHED if "mismatched" in corpus.lower() else MATCHED
+    nearest = MISMATCHED if corpus == "mnli-mismatched" else MATCHED
     chosen = []
     for score in scores:
         given = score.by.get(CORPUS)

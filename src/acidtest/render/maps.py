@@ -17,8 +17,11 @@ PALETTE = (
 )
 GREY = "#9aa3ad"
 
-NONE, SEVERAL = "none", "several"
-"""Names for points without a value or with several."""
+NONE = "none"
+"""The name for points without a value."""
+
+_WIDTHS = (3.0, 4.4, 2.0, 1.0)
+"""The width of a point's dot and, of a point of several values, those of its rings, from the outside in."""
 
 FINEST = 9999
 """Positions in the data for a page are whole numbers from 0 to this."""
@@ -27,38 +30,43 @@ _ACROSS, _SIDE, _GAP, _TITLE = 4, 210, 16, 24
 
 
 def draw_map(part: Map, colouring: Colouring, *, standalone: bool = False) -> str:
-    """A small map of each layer, all in one picture, points coloured by value; rare values are drawn last, on top."""
-    values = [_drawn_value(point) for point in colouring.values]
-    counts = Counter(values)
-    colours = value_colours(counts)
+    """A small map of each layer, all in one picture, points coloured by value; rare values are drawn last, on top.
+
+    A point of several values is a dot in rings of their colours.
+    """
+    rings = [_rings(point) for point in colouring.values]
+    counts = Counter(ring for point in rings for ring in point)
+    colours = value_colours(value for value, _ in counts)
     drawing = Drawing(_ACROSS * (_SIDE + _GAP) - _GAP)
-    _draw_legend(drawing, colours)
+    _draw_legend(drawing, colours, rings=any(len(point) > 1 for point in rings))
     top = drawing.height
     for number, layer in enumerate(part.layers):
         x = number % _ACROSS * (_SIDE + _GAP)
         y = top + number // _ACROSS * (_SIDE + _GAP + _TITLE)
         drawing.text(x, y + 10, layer.name, css="quiet")
         dots = scaled_positions(layer, _SIDE)
-        for value, _ in counts.most_common():
+        # Points without a value lie below all others, outer rings below inner ones.
+        order = sorted(counts, key=lambda ring: (ring[0] != NONE, _WIDTHS.index(ring[1]), -counts[ring]))
+        for value, width in order:
             path = "".join(
                 f"M{x + across} {y + _TITLE + down}h.01"
-                for (across, down), point in zip(dots, values, strict=True)
-                if point == value
+                for (across, down), point in zip(dots, rings, strict=True)
+                if (value, width) in point
             )
+            opacity = ".7" if width == _WIDTHS[0] else "1"
             drawing.elements.append(
-                f'<path d="{path}" fill="none" stroke="{colours[value]}" stroke-width="3" stroke-linecap="round" '
-                'stroke-opacity=".7"/>'
+                f'<path d="{path}" fill="none" stroke="{colours[value]}" stroke-width="{width:g}" '
+                f'stroke-linecap="round" stroke-opacity="{opacity}"/>'
             )
         drawing.height = y + _TITLE + _SIDE + _GAP
     return drawing.svg(f"{part.caption}, coloured by {colouring.name}", standalone=standalone)
 
 
 def value_colours(values: Iterable[str]) -> dict[str, str]:
-    """A colour for each value; grey for points of no value or of several."""
-    plain = (NONE, SEVERAL)
-    names = sorted(value for value in set(values) if value not in plain)
-    colours = {name: PALETTE[number % len(PALETTE)] for number, name in enumerate(names)}
-    return colours | {value: GREY for value in plain if value in set(values)}
+    """A colour for each value; grey for points of no value."""
+    known = set(values)
+    colours = {name: PALETTE[number % len(PALETTE)] for number, name in enumerate(sorted(known - {NONE}))}
+    return colours | ({NONE: GREY} if NONE in known else {})
 
 
 def scaled_positions(layer: MapLayer, size: float) -> list[tuple[int, int]]:
@@ -91,11 +99,15 @@ def _pack_colouring(colouring: Colouring) -> dict[str, object]:
     return {"name": colouring.name, "values": list(colours.items()), "points": points}
 
 
-def _drawn_value(values: Sequence[str]) -> str:
-    return SEVERAL if len(values) > 1 else values[0] if values else NONE
+def _rings(values: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """The values of a point, each with the width of its dot or ring; more than three values show the first three."""
+    if len(values) < 2:
+        return ((values[0] if values else NONE, _WIDTHS[0]),)
+    return tuple(zip(values, _WIDTHS[1:], strict=False))
 
 
-def _draw_legend(drawing: Drawing, colours: dict[str, str]) -> None:
+def _draw_legend(drawing: Drawing, colours: dict[str, str], *, rings: bool) -> None:
+    """The colours by value and, if there are ``rings``, what they mean."""
     x, y = 0.0, 10.0
     for name, colour in colours.items():
         width = 18 + len(name) * LETTER + 16
@@ -104,4 +116,7 @@ def _draw_legend(drawing: Drawing, colours: dict[str, str]) -> None:
         drawing.elements.append(f'<circle cx="{x + 6:g}" cy="{y:g}" r="4" fill="{colour}"/>')
         drawing.text(x + 16, y, name)
         x += width
+    if rings:
+        y += 20
+        drawing.text(0, y, "a dot in a ring: several values", css="quiet")
     drawing.height = y + 18

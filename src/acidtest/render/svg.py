@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import groupby
@@ -86,14 +87,28 @@ def _draw_legend(drawing: Drawing, entries: Sequence[tuple[str, str, str]]) -> N
     drawing.height = y + 16 if entries else drawing.height
 
 
-def _legend_entries(table: Table, columns: Sequence[int]) -> list[tuple[str, str, str]]:
-    models = [(_SHAPES[i % 6], f"s{i % 6}", table.columns[number].name) for i, number in enumerate(columns)]
-    papers = [(_HOLLOW[i % 3], "published", table.columns[n].name) for i, n in enumerate(_paper_columns(table))]
-    return [*(models if len(models) > 1 or papers else []), *papers]
+def _legend_entries(table: Table, columns: Sequence[int], papers: Sequence[int] = ()) -> list[tuple[str, str, str]]:
+    """The marks of the columns and, if the chart draws them, of published ones; empty for a single mark."""
+    models = [(_SHAPES[i % 6], f"s{i % 6}", name) for i, name in enumerate(_legend_names(table, columns))]
+    published = [(_HOLLOW[i % 3], "published", name) for i, name in enumerate(_legend_names(table, papers))]
+    return [*(models if len(models) > 1 or published else []), *published]
+
+
+def _legend_names(table: Table, columns: Sequence[int]) -> list[str]:
+    """The names of columns; those that share one are told apart by the model or the heading they are under."""
+    names = Counter(table.columns[number].name for number in columns)
+    drawn = (table.columns[number] for number in columns)
+    return [(names[one.name] > 1 and (one.model or one.group)) or one.name for one in drawn]
 
 
 def _paper_columns(table: Table) -> list[int]:
-    return [number for number, column in enumerate(table.columns) if column.role in ("published", "people")]
+    """The columns of published numbers; those of the paper's stars or words cannot be drawn."""
+    return [
+        number
+        for number, column in enumerate(table.columns)
+        if column.role in ("published", "people")
+        and any(isinstance(row.cells[number], Published) for row in table.rows)
+    ]
 
 
 def _draw_row_names(
@@ -157,7 +172,7 @@ def _draw_axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
 def _draw_dots(drawing: Drawing, chart: Chart, table: Table) -> None:
     """Values with intervals, a lane for each model, and one for published numbers."""
     columns, papers = drawn_columns(chart, table), _paper_columns(table)
-    _draw_legend(drawing, _legend_entries(table, columns))
+    _draw_legend(drawing, _legend_entries(table, columns, papers))
     scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - 12)
     for row, _, top, bottom in _draw_row_names(drawing, table, len(columns) + bool(papers)):
         for tick in scale.ticks:
@@ -199,7 +214,9 @@ def _draw_value(
 def _draw_bars(drawing: Drawing, chart: Chart, table: Table) -> None:
     """Bars from the reference line, with intervals, and a lane for each model."""
     columns = drawn_columns(chart, table)
-    _draw_legend(drawing, _legend_entries(table, columns))
+    swatch = '<path d="M-5-5H5V5H-5Z"/>'
+    names = _legend_names(table, columns) if len(columns) > 1 else []
+    _draw_legend(drawing, [(swatch, f"p{i % 5}", name) for i, name in enumerate(names)])
     scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - 12)
     start = scale(chart.reference.value if chart.reference else 0.0)
     for row, _, top, bottom in _draw_row_names(drawing, table, len(columns)):
@@ -271,7 +288,7 @@ def _draw_stack(drawing: Drawing, chart: Chart, table: Table) -> None:
     columns = drawn_columns(chart, table)
     unit = table.columns[columns[0]].unit if columns else "percent"
     swatch = '<path d="M-5-5H5V5H-5Z"/>'
-    _draw_legend(drawing, [(swatch, f"p{i % 5}", table.columns[number].name) for i, number in enumerate(columns)])
+    _draw_legend(drawing, [(swatch, f"p{i % 5}", name) for i, name in enumerate(_legend_names(table, columns))])
     totals = [sum(_part_size(row.cells[number]) for number in columns) for row in table.rows]
     ticks = (0.0, 0.25, 0.5, 0.75, 1.0) if unit == "percent" else round_ticks(0.0, max(totals, default=1.0))
     scale = AxisScale(ticks, _plot_left(drawing, table), drawing.width - 12, unit)

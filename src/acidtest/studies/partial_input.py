@@ -8,6 +8,10 @@ the test fold are left out of training, too: where premises were rewritten to ch
 The measure is balanced accuracy, the mean over labels of the share answered correctly. A model without information
 gets one over the number of labels, however skewed these are. By plain accuracy it would do worse than always answering
 the most frequent label.
+
+The test does not use these answers. What chance teaches from one fold about another, it also teaches the other way
+round, so the folds' gains are correlated, and up to 12 % of random labelings would get a p-value below 0.05. It uses
+the answers of models trained on earlier folds only: given these, the labels of a fold are random if labels are.
 """
 
 from __future__ import annotations
@@ -27,8 +31,8 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
 from acidtest.stats.intervals import clopper_pearson, difference, rate
 from acidtest.stats.resampling import generator
-from acidtest.stats.significance import paired_permutation
-from acidtest.studies.pair_batches import GOLD, ROWS, Codes, Floats, PremiseSample
+from acidtest.stats.significance import Test, paired_permutation
+from acidtest.studies.pair_batches import GOLD, ROWS, Codes, Flags, Floats, PremiseSample
 from acidtest.text.heuristics import words
 
 if TYPE_CHECKING:
@@ -43,6 +47,7 @@ _ITERATIONS = 60
 _RIDGE = 1.0
 _RESAMPLES = 2_000
 _LEAST = 2
+_POWER = 0.8
 
 _STEPS_KEPT = 6
 _HALVINGS = 30
@@ -56,7 +61,7 @@ class PartialInput:
     ``accuracy`` is the share of all pairs answered correctly, ``majority`` the accuracy of always answering the most
     frequent ``label``. ``balanced`` is the mean over labels of the share answered correctly, with answers that assume
     equally likely labels; ``chance`` is one over the number of labels; ``gain`` is balanced less chance. ``p`` is the
-    one-sided p-value of the gain.
+    one-sided p-value of the gain, ``detectable`` the smallest gain that the test finds in 80 % of such samples.
     """
 
     accuracy: Estimate
@@ -68,10 +73,14 @@ class PartialInput:
     p: float
     test: str
     p_adjusted: float = math.nan
+    detectable: float = math.nan
 
 
-def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> PartialInput:
-    """Accuracy of a linear model that reads one side only; NaN with a note if there are too few premises or labels."""
+def partial_input(sample: PremiseSample, side: str, *, seed: int = 0, alpha: float = 0.05) -> PartialInput:
+    """Accuracy of a linear model that reads one side only; NaN with a note if there are too few premises or labels.
+
+    ``alpha`` is the level of the test for which ``detectable`` is computed.
+    """
     kinds, gold = np.unique(sample.labels, return_inverse=True)
     premises, groups = np.unique(sample.keys["premise"], return_inverse=True)
     if len(kinds) < 2 or len(premises) < 2 * FOLDS:
@@ -82,15 +91,15 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
     stage("labels from the %s alone", side)
     folds = Draws(seed, "audit").choices(premises, FOLDS, "fold")[groups]
     hypotheses = np.unique(digests(sample.frame["hypothesis"].fill_null("")), return_inverse=True)[1]
-    answers, balanced_answers = _answers(_sentence_features(sample.frame[side].fill_null("")), gold, folds, hypotheses)
+    answers = _answers(_sentence_features(sample.frame[side].fill_null("")), gold, folds, hypotheses)
     most = int(np.bincount(gold).argmax())
-    balanced = balanced_values((balanced_answers == gold).astype(np.float64), gold)
+    balanced = balanced_values((answers.balanced == gold).astype(np.float64), gold)
     guessed = np.full(len(gold), 1 / len(kinds))
-    tested = paired_permutation(balanced, guessed, groups=groups, rng=generator(seed))
+    tested, detectable = _test_gain(answers.sequential, gold, groups, seed=seed, alpha=alpha)
     gain = difference(balanced, guessed, groups=groups, draws_seed=seed, resamples=_RESAMPLES)
     accuracy, majority, balanced_accuracy = (
         rate(values.astype(np.float64), groups=groups, draws_seed=seed, resamples=_RESAMPLES)
-        for values in (answers == gold, gold == most, balanced)
+        for values in (answers.plain == gold, gold == most, balanced)
     )
     if math.isnan(balanced_accuracy.low):
         balanced_accuracy = _allow_for_unseen_groups(balanced_accuracy)
@@ -103,9 +112,25 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
         balanced=_within_unit(balanced_accuracy),
         chance=1 / len(kinds),
         gain=gain,
-        p=tested.p / 2 if gain.value > 0 else 1 - tested.p / 2,
+        p=tested.p / 2 if tested.statistic > 0 else 1 - tested.p / 2,
         test=f"{tested.name}, one-sided",
+        detectable=detectable,
     )
+
+
+def _test_gain(
+    answers: Codes, gold: npt.NDArray[np.intp], groups: npt.NDArray[np.intp], *, seed: int, alpha: float
+) -> tuple[Test, float]:
+    """Test the gain of answers, -1 for rows without one, over a guess; and the smallest gain it probably finds."""
+    from scipy.special import ndtri
+
+    chosen = answers >= 0
+    kinds, gold = np.unique(gold[chosen], return_inverse=True)
+    values = balanced_values((kinds[gold] == answers[chosen]).astype(np.float64), gold)
+    guessed = np.full(len(gold), 1 / len(kinds))
+    test = paired_permutation(values, guessed, groups=groups[chosen], rng=generator(seed))
+    error = math.sqrt(float((np.bincount(groups[chosen], values - values.mean()) ** 2).sum())) / len(gold)
+    return test, float(ndtri(1 - alpha) + ndtri(_POWER)) * error
 
 
 def _allow_for_unseen_groups(share: Estimate) -> Estimate:
@@ -154,27 +179,47 @@ def _sentence_features(texts: pl.Series) -> FeatureTable:
     return table[:, np.flatnonzero(np.bincount(table.indices, minlength=FEATURES) >= _LEAST)]
 
 
+@dataclass(frozen=True)
+class _Answers:
+    """Answers to each row by models trained on other folds.
+
+    ``plain`` are as they are, ``balanced`` corrected to equally likely labels. ``sequential`` are corrected as well, by
+    models trained on earlier folds only; -1 in the first fold.
+    """
+
+    plain: Codes
+    balanced: Codes
+    sequential: Codes
+
+
 def _answers(
     features: FeatureTable, gold: npt.NDArray[np.intp], folds: Codes, hypotheses: npt.NDArray[np.intp]
-) -> tuple[Codes, Codes]:
-    """Answers to each row by a model trained on other folds: as they are, and corrected to equally likely labels."""
-    answers, balanced = np.zeros((2, len(gold)), dtype=np.int64)
+) -> _Answers:
+    answers = _Answers(*(np.full(len(gold), -1, dtype=np.int64) for _ in range(3)))
     classes = int(gold.max()) + 1
-    for fold in range(FOLDS):
-        inside = folds == fold
-        if not inside.any():
-            continue
+
+    def learn(inside: Flags, outside: Flags) -> tuple[Codes, Codes]:
+        """Plain and balanced answers to the rows inside by a model trained on those outside."""
         # If most hypotheses are shared between folds, they come from a few templates, whose cues should be measured.
-        outside = np.flatnonzero(~inside)
-        apart = outside[~np.isin(hypotheses[outside], hypotheses[inside])]
-        others = apart if 2 * len(apart) >= len(outside) else outside
+        others = np.flatnonzero(outside)
+        apart = others[~np.isin(hypotheses[others], hypotheses[inside])]
+        others = apart if 2 * len(apart) >= len(others) else others
         weights, offsets = _fit_softmax(features[others], gold[others], classes)
         scores = features[np.flatnonzero(inside)] @ weights + offsets
-        answers[inside] = scores.argmax(axis=1)
         counts = np.bincount(gold[others], minlength=classes)
         # A label that does not occur in the training folds is never the answer.
-        balanced[inside] = (scores - np.log(np.where(counts, counts, np.inf))).argmax(axis=1)
-    return answers, balanced
+        balanced = scores - np.log(np.where(counts, counts, np.inf))
+        return scores.argmax(axis=1), balanced.argmax(axis=1)
+
+    last = folds.max()
+    for fold in np.unique(folds):
+        inside, earlier = folds == fold, folds < fold
+        answers.plain[inside], answers.balanced[inside] = learn(inside, ~inside)
+        if fold == last:
+            answers.sequential[inside] = answers.balanced[inside]
+        elif earlier.any():
+            answers.sequential[inside] = learn(inside, earlier)[1]
+    return answers
 
 
 def _fit_softmax(features: FeatureTable, gold: npt.NDArray[np.intp], classes: int) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, verdicts
 from acidtest.core.run import Run
-from acidtest.core.suite import ABOUT_CLAIMS, CATEGORY, CROSS, EXPECTATION, PARSES, Card, compact_frame, list_values
+from acidtest.core.suite import CATEGORY, CROSS, EXPECTATION, PARSES, Card, compact_frame, list_values
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
 
@@ -74,7 +74,7 @@ class ScoredRows:
     @property
     def judged(self) -> Flags | None:
         """The rows that are judged by gold, in a suite that compares verdicts with each other; None if all are."""
-        compares = EXPECTATION in self.card.factors or self.card.name.startswith(ABOUT_CLAIMS)
+        compares = EXPECTATION in self.card.factors or self.card.about_claims
         return self.gold != GOLD_MASKS["any"] if compares else None
 
     @property
@@ -159,14 +159,14 @@ class ScoredRows:
 
 
 def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> ScoredRows:
-    """The scored rows of a suite, two-way if asked for or if the model has two labels.
+    """The scored rows of a suite, two-way if asked for, if the model has two labels or if it is about claims.
 
     Two-way scoring merges neutral and contradiction, and leaves out rows whose gold then accepts both labels (gold that
     accepts any label stays). ``texts`` says whether ``ScoredRows.frame`` keeps texts and ids.
     """
     collapse, rows, left_out = run.header.collapse, run.lazy(suite), 0
     other_collapse = Collapse("argmax" if collapse.mode == "sum" else "sum")
-    two_way = two_way or run.header.model.resolution == "two-way"
+    two_way = two_way or run.header.is_two_way(suite)
     accepted = np.array(list(GOLD_MASKS.values()), dtype=np.uint8)
     if two_way:
         coarse = coarsen_gold(accepted)
@@ -311,6 +311,17 @@ def breakdown(
     return {key: rows.rate(column, (codes == number) & judged) for number, key in known}
 
 
+def chances(rows: ScoredRows, factor: str) -> dict[str, float]:
+    """The accuracy of guessing evenly among the labels on the rows of each value of a factor."""
+    codes, keys = rows.coded(pl.col(factor).cast(pl.String).alias("key"))
+    # Gold of a two-way run accepts one of its two labels, though as a mask of three it may have two bits.
+    is_two_way = len(rows.labels) < len(LABELS)
+    chance = np.array([1 / 2 if is_two_way else mask.bit_count() / len(LABELS) for mask in range(1 << len(LABELS))])
+    means = np.bincount(codes, chance[rows.gold], len(keys)) / np.maximum(np.bincount(codes, minlength=len(keys)), 1)
+    known = zip(keys["key"], means, strict=True)
+    return {key: float(chance) for key, chance in known if key is not None}
+
+
 def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
     """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for.
 
@@ -336,9 +347,8 @@ def listed_flags(cells: pl.Series) -> dict[str, Flags]:
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:
-    """The models' names; runs of one model go by their own names, or are numbered."""
-    models = Counter(run.header.model.name for run in runs)
-    names = [(models[run.header.model.name] > 1 and run.header.name) or run.header.model.name for run in runs]
+    """The name of each run or, if it has none, that of its model; equal names are numbered."""
+    names = [run.header.name or run.header.model.name for run in runs]
     counts = (names[:number].count(name) + 1 for number, name in enumerate(names))
     return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
 

@@ -203,4 +203,16 @@ def _resolve_name(entry: str) -> list[str]:
     family = f"{entry.rstrip('/')}/"
     if any(name.startswith(family) for name in SUITES):
         raise AcidtestError(f"no suite or file called {entry!r}; did you mean '{family}*'?")
+    _refuse_published(entry)
     raise UnknownNameError("suite or file", entry, SUITES)
+
+
+def _refuse_published(entry: str) -> None:
+    """Raise for the name of a published set that acidtest reads but cannot make."""
+    from acidtest.text.categories import BREAKING_NLI
+
+    if entry == BREAKING_NLI:
+        raise AcidtestError(
+            f"{entry!r} is a published file, not a suite that acidtest makes: pass the file itself, -s FILE, and it is "
+            f"recognised; suite 'lexical' makes fresh pairs of the same kind"
+        )

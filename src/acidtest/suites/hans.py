@@ -6,6 +6,7 @@ Words are drawn subcase by subcase; sentences and parses are written block by bl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -52,13 +53,15 @@ _COUNTABLE_FILLINGS = 1 << 20
     citation=CITATION,
     licence="Apache-2.0",
 )
-def hans(request: Request, *, words: str = "fresh", faithful: bool = False) -> Suite:
+def hans(request: Request, *, words: str = "fresh", faithful: bool = False, three_way: bool = False) -> Suite:
     """HANS with ``n`` pairs per subcase. ``words`` is ``fresh``, ``published`` or a vocabulary file.
 
-    ``faithful`` keeps the published file's quirks: spaced punctuation, the doubled article of temp15, *town* twice as
-    likely as other places, and pairs whose gold is doubtful because one verb may imply the other.
+    ``three_way`` writes neutral instead of non-entailment where the premise leaves the hypothesis open (*if*, *or*,
+    *perhaps*, *suggested*). Where only the order of words differs, the label stays. ``faithful`` keeps the published
+    file's quirks: spaced punctuation, the doubled article of temp15, *town* twice as likely as other places, and pairs
+    whose gold is doubtful because one verb may imply the other.
     """
-    return _fill_templates("hans", "published", request, version=3, words=words, faithful=faithful)
+    return _fill_templates("hans", "published", request, version=4, words=words, faithful=faithful, three_way=three_way)
 
 
 @generator(
@@ -69,13 +72,16 @@ def hans(request: Request, *, words: str = "fresh", faithful: bool = False) -> S
     citation=f"{CITATION} Templates of our own.",
     licence="Apache-2.0",
 )
-def novel(request: Request, *, words: str = "fresh") -> Suite:
-    """Templates of our own for HANS's heuristics, ``n`` pairs per subcase; ``words`` as in ``hans``."""
-    return _fill_templates("hans/novel", "novel", request, version=2, words=words, faithful=False)
+def novel(request: Request, *, words: str = "fresh", three_way: bool = False) -> Suite:
+    """Templates of our own for HANS's heuristics, ``n`` pairs per subcase; ``words`` and ``three_way`` as in ``hans``.
+
+    With ``three_way``, *everyone but*, *rather than* and comparatives contradict.
+    """
+    return _fill_templates("hans/novel", "novel", request, version=3, words=words, faithful=False, three_way=three_way)
 
 
 def _fill_templates(
-    name: str, templates: Templates, request: Request, *, version: int, words: str, faithful: bool
+    name: str, templates: Templates, request: Request, *, version: int, words: str, faithful: bool, three_way: bool
 ) -> Suite:
     """A suite of ``n`` pairs per subcase of some templates, with the parses of both sentences.
 
@@ -86,6 +92,8 @@ def _fill_templates(
 
     vocabulary = load_vocabulary(words, faithful=faithful)
     plan = compile_templates(templates, vocabulary, faithful=faithful)
+    if three_way:
+        plan = replace(plan, facts=_with_three_labels(plan.facts))
     rows = request.n if request.n is not None else _PER_SUBCASE
     # Without -n, a small vocabulary may give fewer rows.
     at_most = request.at_most or request.n is None
@@ -102,7 +110,9 @@ def _fill_templates(
         name,
         version=version,
         seed=request.seed,
-        arguments={"words": vocabulary.name} | ({"faithful": True} if faithful else {}),
+        arguments={"words": vocabulary.name}
+        | ({"faithful": True} if faithful else {})
+        | ({"three_way": True} if three_way else {}),
         sources={vocabulary.name: vocabulary.source} if vocabulary.source else {},
         licence="Apache-2.0",
         citation=CITATION,
@@ -113,18 +123,25 @@ def _fill_templates(
     return Suite(frame, card)
 
 
+def _with_three_labels(facts: pl.DataFrame) -> pl.DataFrame:
+    """The facts with neutral or contradiction for non-entailment where ``data/hans/three_way.tsv`` knows which."""
+    from acidtest.io.wordlists import packaged_table
+
+    known = packaged_table("hans/three_way.tsv").select("subcase", three_way="label")
+    joined = facts.join(known, on="subcase", how="left", maintain_order="left")
+    return joined.with_columns(pl.coalesce("three_way", "label").alias("label")).drop("three_way")
+
+
 def _blocks(name: str, plan: TemplatePlan, filled: FilledTemplates, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     """The pairs in order, block by block, with the requested columns; parses are made only where requested."""
     grammar = plan.grammar
     for start in range(0, max(len(filled.variant), 1), _BLOCK_ROWS):
         block = filled[start : start + _BLOCK_ROWS]
         facts = plan.facts.select("label", "heuristic", "subcase", "template")[grammar.template[block.variant]]
-        numbers = pl.int_range(start, start + facts.height, eager=True).cast(pl.String)
         frame = facts.with_columns(
             grammar.rendered(block, "premise", "text").alias("premise"),
             grammar.rendered(block, "hypothesis", "text").alias("hypothesis"),
             grammar.words_at(block, grammar.trigger[block.variant]).alias("trigger"),
-            source_id="ex" + numbers,
             certainty=pl.lit("logical"),
         ).with_columns(category=pl.concat_str("subcase", pl.lit(": "), "trigger"))
         parses = [

@@ -24,10 +24,19 @@ Texts = pl.Series | list[str]
 Parses = pl.Series | list[str | None]
 Split = Callable[[pl.Series], pl.Series]
 
+_FULL_STOPS = (".", "?", "!")
+"""Tokens that the scripts released with HANS drop; glued to a word they stay part of it."""
+
 
 def words(sentences: pl.Series) -> pl.Series:
     """The words of each sentence, lower-cased, without punctuation, as a list column."""
     return sentences.str.to_lowercase().str.extract_all(_WORD)
+
+
+def released_words(sentences: pl.Series) -> pl.Series:
+    """The words of each sentence as the scripts released with HANS split them: lower-cased, at white space."""
+    kept = pl.element().filter(~pl.element().is_in(_FULL_STOPS))
+    return sentences.str.to_lowercase().str.extract_all(r"\S+").list.eval(kept)
 
 
 def is_hans(heuristics: pl.Series) -> bool:
@@ -43,14 +52,18 @@ def lexical_overlap(premises: pl.Series, hypotheses: pl.Series, *, split: Split 
     return frame.select((outside == 0) & (pl.col("hypothesis").list.len() > 0)).to_series()
 
 
-def subsequence(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
-    """Whether the words of the hypothesis occur in the premise as one uninterrupted sequence."""
+def subsequence(premises: pl.Series, hypotheses: pl.Series, *, faithful: bool = False) -> pl.Series:
+    """Whether the words of the hypothesis occur in the premise as one uninterrupted sequence.
+
+    ``faithful`` searches for the hypothesis as a substring, as the released script does: "he ran" is in "she ran".
+    """
+    split, edge = (released_words, "") if faithful else (words, " ")
     frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
     joined = [
-        pl.concat_str(pl.lit(" "), pl.col(name).list.join(" "), pl.lit(" ")).alias(name) for name in frame.columns
+        pl.concat_str(pl.lit(edge), pl.col(name).list.join(" "), pl.lit(edge)).alias(name) for name in frame.columns
     ]
     inside = pl.col("premise").str.contains(pl.col("hypothesis"), literal=True)
-    return frame.select(joined).select(inside & (pl.col("hypothesis").str.len_chars() > 2)).to_series()
+    return frame.select(joined).select(inside & (pl.col("hypothesis").str.len_chars() > 2 * len(edge))).to_series()
 
 
 @overload
@@ -89,7 +102,8 @@ def heuristics(
     sequence. Constituent: they are a clause of the premise (or another constituent, where ``hypothesis_parses`` show
     that the hypothesis is not a clause); this needs ``parses``, the premise's in Penn brackets, or a premise that our
     templates can generate, and is None otherwise or for the parse of another sentence. ``faithful`` follows the scripts
-    released with the paper: words are split at white space, and any constituent counts.
+    released with the paper: words are split at white space, a subsequence is a substring (which may begin or end inside
+    a word, so a pair can be a subsequence without lexical overlap), and any constituent counts.
     """
     given = (premise, hypothesis, parses, hypothesis_parses)
     _check(given)
@@ -123,9 +137,7 @@ def _heuristic_columns(
     *,
     faithful: bool,
 ) -> pl.DataFrame:
-    # The scripts released with HANS split at white space, so that "slept." with its full stop is a word.
-    split = (lambda texts: texts.str.to_lowercase().str.extract_all(r"\S+")) if faithful else words
-    run = subsequence(premises, hypotheses, split=split)
+    run = subsequence(premises, hypotheses, faithful=faithful)
     # Only a subsequence can be a constituent, and few pairs are subsequences.
     rows = run.fill_null(False).arg_true()
     premise_trees = _trees(premises[rows], None if parses is None else parses[rows])
@@ -138,7 +150,9 @@ def _heuristic_columns(
         for premise, hypothesis, root, other in pairs
     ]
     constituent = pl.repeat(False, len(run), eager=True).scatter(rows, pl.Series(verdicts, dtype=pl.Boolean))
-    columns = (lexical_overlap(premises, hypotheses, split=split), run, constituent)
+    # The released scripts split at white space, so that "slept." with its full stop is a word.
+    overlap = lexical_overlap(premises, hypotheses, split=released_words if faithful else words)
+    columns = (overlap, run, constituent)
     return pl.DataFrame(dict(zip(HEURISTICS, columns, strict=True)))
 
 

@@ -229,15 +229,17 @@ def taxonomy_statistics(
     against: Sequence[str | Path] = (),
     categories: Sequence[str] = (),
     reading: Reading | None = None,
+    against_reading: Reading | None = None,
 ) -> TaxonomyResult:
     """How the categories of annotated pairs go with labels, genres and each other (Joshi et al. 2020, section 3.2).
 
-    ``categories`` are those of another scheme; ``against`` are files in which to look for the same pairs.
+    ``categories`` are those of another scheme; ``against`` are files in which to look for the same pairs, read as
+    ``against_reading`` says. Labels of those files are not needed.
     """
     from acidtest.studies.taxonomy import taxonomy as count_categories
 
     suite = annotated_suite(file, categories=categories, reading=reading)
-    others = {Path(other).name: load(other) for other in against}
+    others = {Path(other).name: load(other, reading=against_reading, unlabelled=True) for other in against}
     if len(others) < len(against):
         raise AcidtestError("two of the files to look through have the same name; rename one")
     stage("counting categories")

@@ -100,6 +100,11 @@ class TrainingResult:
     """Whether nothing had to be trained or scored, because an earlier run had done it."""
 
     @property
+    def spec(self) -> str:
+        """The spec by which to run the network: ``hf:`` if the folder is a checkpoint of transformers."""
+        return f"{'hf' if (self.folder / 'config.json').is_file() else 'zoo'}:{self.folder}"
+
+    @property
     def best(self) -> Mapping[str, float]:
         """The point of the curve whose weights were kept."""
         return self.state.curve[self.state.best_epoch]

@@ -15,6 +15,7 @@ from acidtest.studies.audit.cues import (
     ItemCounts,
     TwoWordCounter,
     WordCounter,
+    detectable_share,
     find_cues,
     measure_polarity,
     smoothed_pmi,
@@ -221,6 +222,23 @@ def test_pmi_and_p_by_hand() -> None:
     assert cue.p == pytest.approx(6 * 3.0**-40)
     assert found.p == cue.p
     assert smoothed_pmi(np.array([[50, 50, 50]]), np.array([100, 100, 100])) == pytest.approx(0)
+
+
+def test_an_item_as_frequent_as_the_detectable_share_is_found_four_times_in_five() -> None:
+    sizes, alpha = np.array([1000, 1000, 1000]), 1e-6
+    share = detectable_share(sizes, alpha=alpha)
+    # 3 % against 1 % of 3,000 rows, is out of reach.
+    assert 0.04 < share < 0.07
+    rng = np.random.default_rng(1)
+    with_label, elsewhere = rng.binomial(1000, share, 4000), rng.binomial(2000, 0.01, 4000)
+    found = stats.binom.sf(with_label - 1, with_label + elsewhere, 1 / 3) < alpha
+    assert found.mean() == pytest.approx(0.8, abs=0.05)
+    fewer = rng.binomial(1000, share - 0.015, 4000)
+    assert (stats.binom.sf(fewer - 1, fewer + elsewhere, 1 / 3) < alpha).mean() < 0.6
+
+
+def test_no_share_suffices_in_a_tiny_set() -> None:
+    assert math.isnan(detectable_share([3, 3], alpha=1e-6))
 
 
 def test_tails_are_those_of_scipy() -> None:

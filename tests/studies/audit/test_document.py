@@ -157,3 +157,6 @@ def test_a_clean_set_is_called_so() -> None:
     rows = [(f"Premise {number} is so.", f"Claim {number} is too.", LABELS[number * 7 % 3]) for number in range(60)]
     (finding,) = audit(suite(rows)).findings
     assert (finding.code, finding.severity) == ("A1", "good")
+    assert finding.sentence == "no shortcut was found"
+    # What was not found could have been there: 60 rows show only a large bias.
+    assert any(line.startswith("hypothesis alone: a gain of ") for line in finding.evidence)

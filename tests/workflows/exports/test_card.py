@@ -38,7 +38,7 @@ def test_the_hub_reads_an_entry_for_each_suite(run: Path) -> None:
     assert entries[0].date == acidtest.finished_run(run).run.header.finished
     # The Wilson interval of 150 of 300 is 0.5 ± 0.0562 (closed form).
     assert entries[0].notes.startswith(
-        "accuracy, 95 % interval 0.4438 to 0.5562, n = 300; hans|v:3|words:fresh|seed:0|"
+        "accuracy, 95 % interval 0.4438 to 0.5562, n = 300; hans|v:4|words:fresh|seed:0|"
     )
     assert entries[0].source_url == "https://example.org/report.html"
 

@@ -21,6 +21,7 @@ from acidtest.core.study import study
 from acidtest.core.suite import PARSES, Suite
 from acidtest.stats.significance import holm
 from acidtest.studies.audit.cues import (
+    ALPHA,
     CORRECTION,
     CueResult,
     ItemCounts,
@@ -120,7 +121,7 @@ def audit(
     train: Annotated[Suite, "A training set: any NLI file whose layout is recognised."],
     *,
     against: Annotated[Sequence[Suite], "Suites to look for in it."] = (),
-    faithful: Annotated[bool, "Split words as the scripts released with HANS do, for the heuristics."] = False,
+    faithful: Annotated[bool, "Count the heuristics as the scripts released with HANS do."] = False,
     seed: Annotated[int, "Seed of every random choice."] = 0,
 ) -> AuditResult:
     """Look at a training set for shortcuts, repetitions and leaks.
@@ -146,9 +147,12 @@ def audit(
     result = second.add_near_pairs(result, [examples for examples, _ in suites])
     counters = second.counters
     del second, suites
-    cues, polarity = _count_cues(words, counters, effect=sample.label_effect)
+    # Holm's correction over the audit's tests is at its strictest for the smallest p-value.
+    alpha = ALPHA / (len(result.tests) + len(CUE_KINDS) + len(SIDES) + bool(result.balance.genres))
+    cues, polarity = _count_cues(words, counters, effect=sample.label_effect, alpha=alpha)
     result = replace(result, cues=cues, polarity=polarity)
-    result = replace(result, partial_input={side: partial_input(sample, side, seed=seed) for side in SIDES})
+    alone = {side: partial_input(sample, side, seed=seed, alpha=alpha) for side in SIDES}
+    result = replace(result, partial_input=alone)
     result = _correct_tests(result)
     return replace(result, findings=find_biases(result))
 
@@ -246,14 +250,14 @@ class _SecondPass:
 
 
 def _count_cues(
-    words: Mapping[str, ItemCounts], counters: dict[str, TwoWordCounter], *, effect: float
+    words: Mapping[str, ItemCounts], counters: dict[str, TwoWordCounter], *, effect: float, alpha: float
 ) -> tuple[dict[str, CueResult], Polarity]:
     """Cues of each kind, and the polarity of word pairs; removes the counters to free the memory of their tables."""
-    cues = {kind: find_cues(counts, effect=effect) for kind, counts in words.items()}
-    cues["hypothesis_bigrams"] = find_cues(counters.pop("hypothesis_bigrams").counts(), effect=effect)
+    cues = {kind: find_cues(counts, effect=effect, alpha=alpha) for kind, counts in words.items()}
+    cues["hypothesis_bigrams"] = find_cues(counters.pop("hypothesis_bigrams").counts(), effect=effect, alpha=alpha)
     pairs = counters.pop("word_pairs").counts()
     give_back_memory()
-    cues["word_pairs"] = find_cues(pairs, effect=effect)
+    cues["word_pairs"] = find_cues(pairs, effect=effect, alpha=alpha)
     return {kind: cues[kind] for kind in CUE_KINDS}, measure_polarity(pairs, effect=effect)
 
 

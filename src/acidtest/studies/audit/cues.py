@@ -27,6 +27,8 @@ SMOOTHING = 100
 """Added to every count before PMI is computed, as in Gururangan et al. (2018)."""
 ALPHA = 0.05
 CORRECTION = "holm"
+USUAL_SHARE, POWER = 0.01, 0.8
+"""The share of other sentences with an item, and the chance to find it, for which ``detectable`` is computed."""
 
 CellCounter = Callable[[Flags], tuple[npt.NDArray[np.integer], npt.NDArray[np.integer]]]
 """Takes flags of rows; returns the table cells that these rows fall in, and the number of rows in each."""
@@ -72,11 +74,14 @@ class CueResult:
     """Cues of one kind; ``tested`` counts the items tested, ``p`` is the smallest corrected p-value.
 
     ``tied`` counts the items significantly associated with each label; ``top`` has those of them with highest PMI.
+    ``detectable`` is the smallest share of the most frequent label's sentences that an item must be in to be found in
+    80 % of such sets, if it is in 1 % of the other sentences; NaN if nothing is tested or no share suffices.
     """
 
     tested: int
     tied: Mapping[str, int]
     top: Mapping[str, tuple[Cue, ...]]
+    detectable: float = float("nan")
     p: float = field(default=float("nan"), metadata={"json": None})
     least: int = LEAST
     smoothing: int = SMOOTHING
@@ -227,15 +232,17 @@ class TwoWordCounter:
         return count
 
 
-def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
+def find_cues(items: ItemCounts, *, effect: float = 1.0, alpha: float = ALPHA) -> CueResult:
     """Find the items that are associated with a label.
 
     The test is the exact binomial tail: the chance that so many of an item's sentences, or more, have the label. Holm's
-    correction is over all items and labels of the kind. ``effect`` is the design effect of labels.
+    correction is over all items and labels of the kind. ``effect`` is the design effect of labels. ``alpha`` is the
+    level for the whole kind at which ``detectable`` is computed.
     """
     kept, labels, counts, tails = _test_items(items, effect)
     if not tails.size:
         return CueResult(len(kept), {}, {})
+    detectable = detectable_share(items.totals[labels] / effect, alpha=alpha / tails.size)
     totals, ps = items.totals[labels], adjusted(tails.ravel(), CORRECTION).reshape(tails.shape)
     tied, best = {}, {}
     for column, label in enumerate(GOLD[code] for code in labels):
@@ -250,7 +257,29 @@ def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
         }
         shown = pl.DataFrame(columns).sort("pmi", "item", descending=[True, False]).head(_TOP)
         best[label] = tuple(Cue(label=label, **row) for row in shown.iter_rows(named=True))
-    return CueResult(len(kept), tied, best, min(float(tails.min()) * tails.size, 1.0))
+    return CueResult(len(kept), tied, best, detectable, min(float(tails.min()) * tails.size, 1.0))
+
+
+def detectable_share(totals: npt.ArrayLike, *, alpha: float) -> float:
+    """The share of the most frequent label's sentences that an item must be in to be found; see ``CueResult``.
+
+    ``totals`` are the numbers of sentences by label, ``alpha`` the level of one test. NaN if no share suffices.
+    """
+    from scipy.special import bdtrc, betainc
+
+    sizes = np.asarray(totals, dtype=np.float64)
+    n, others = sizes.max(), sizes.sum() - sizes.max()
+    shares = np.concatenate([np.arange(USUAL_SHARE, 0.2, 0.001), np.arange(0.2, 1.001, 0.01)])
+    elsewhere = USUAL_SHARE * others
+    for share in shares:
+        sentences = round(share * n + elsewhere)
+        # How many of the item's sentences have the label is binomial, with a larger share than that of the label.
+        counts = np.arange(1, sentences + 1)
+        tails = betainc(counts, sentences - counts + 1, n / sizes.sum())
+        needed = np.flatnonzero(tails < alpha)
+        if needed.size and bdtrc(needed[0], sentences, share * n / (share * n + elsewhere)) >= POWER:
+            return round(float(share), 3)
+    return float("nan")
 
 
 def measure_polarity(items: ItemCounts, *, effect: float = 1.0) -> Polarity:

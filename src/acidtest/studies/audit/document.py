@@ -26,7 +26,7 @@ from acidtest.core.document import (
 from acidtest.core.numbers import share
 from acidtest.studies.audit import AuditResult
 from acidtest.studies.audit.cues import LEAST, SMOOTHING
-from acidtest.studies.audit.findings import CUES, NEARLY, near_pair
+from acidtest.studies.audit.findings import CUES, NEARLY, describe_detectable, near_pair
 from acidtest.studies.audit.measures import LENGTHS, MNLI, NEGATIONS, OVERLAP, PHENOMENA
 
 _CUES_SHOWN = 5
@@ -57,7 +57,11 @@ def document(result: AuditResult) -> Document:
         }
     if result.leakage:
         sections["Leakage"] = _leakage(result)
-    words = "words split at white space" if result.faithful else "words without punctuation"
+    words = (
+        "words split at white space, subsequences found as substrings"
+        if result.faithful
+        else "words without punctuation"
+    )
     labels = ", ".join(f"{count:,} {label}" for label, count in result.balance.labels.items())
     tests = [part.test for part in result.partial_input.values() if part.test]
     return Document(
@@ -106,7 +110,7 @@ def _heuristics(result: AuditResult) -> Iterator[Part]:
             cells = [support.support, support.contradict, support.share, support.unknown]
         cells += [MNLI[name].support, MNLI[name].contradict, Published(MNLI[name].share.value)]
         rows.append(Row(name.replace("_", " "), tuple(cells)))
-    notes = ["MultiNLI: its training set, as McCoy et al. (2019) count it, words split at white space (--faithful)"]
+    notes = ["MultiNLI: its training set, as the scripts of McCoy et al. (2019) count it (--faithful)"]
     if any(support is None or support.unknown for support in result.heuristics.values()):
         notes.append("constituents are known by parses (columns such as sentence1_parse)")
     caption = (
@@ -139,7 +143,8 @@ def _partial_input(result: AuditResult) -> Iterator[Part]:
         "linear model on words and bigrams in five folds that share no premise; "
         + ("all pairs" if result.sampled == result.rows else pairs),
         "balanced: mean over labels of the share answered correctly, of which a guess gets one over the number of "
-        "labels; the gain is over that",
+        "labels; the gain is over that; p is from models trained on earlier folds only, since gains of folds that "
+        "teach each other are not independent",
         *dict.fromkeys(part.accuracy.note for part in parts.values() if part.accuracy.note),
     )
     caption = "How often the label is right from one sentence, and from none, %"
@@ -201,6 +206,8 @@ def _cues(result: AuditResult) -> Iterator[Part]:
         f"kind; in at least {LEAST} sentences, each counted once for a label.",
         quiet=True,
     )
+    for sentence in describe_detectable(result):
+        yield Note(sentence, quiet=True)
     polarity = result.polarity
     if polarity.pairs:
         caption = (

@@ -115,7 +115,8 @@ def measure_pairs(batch: PairBatch, *, faithful: bool = False) -> pl.DataFrame:
     """The measures of each pair, and whether each heuristic applies, as float columns.
 
     Overlap is null for a hypothesis without words; a heuristic is null where only a parse could tell. Every constituent
-    is also a subsequence, and every subsequence lexical overlap. ``faithful`` splits words as the HANS scripts do.
+    is also a subsequence, and every subsequence lexical overlap. ``faithful`` counts as the HANS scripts do; for them a
+    subsequence is a substring, with or without lexical overlap.
     """
     premises, hypotheses = (batch.frame[side].fill_null("") for side in ("premise", "hypothesis"))
     premise_length, hypothesis_length = (batch.words[side].list.len() for side in ("premise", "hypothesis"))

@@ -32,6 +32,7 @@ from acidtest.studies.behaviour.factors import (
     compare_with_control,
     describe_errors,
     describe_factor,
+    describe_repeats,
     describe_swap,
     factor_tests,
 )
@@ -40,9 +41,10 @@ from acidtest.studies.behaviour.samples import (
     SwapSet,
     errors_following_polarity,
     load_swap_sets,
-    repeated_answers,
+    repeated_errors,
     sample_lines,
 )
+from acidtest.studies.controls import repeats
 from acidtest.studies.rows import runs_by_model
 from acidtest.text.pair_counts import CATEGORIES, Polarities, polarities
 
@@ -175,8 +177,8 @@ def _behaviour(sample: SwapSet, known: Polarities, options: ContingencyOptions) 
         transformed=transformed,
         swap=compare_with_control(sample, options),
         factors=factor_tests(sample, options),
-        repeats=repeated_answers(sample),
-        repeated_errors=repeated_answers(sample, errors=True),
+        repeats=repeats(swapped.rows, sample.control.rows, sample.pairing),
+        repeated_errors=repeated_errors(sample),
         follows=follows,
         follows_by_chance=follows_by_chance,
         by_polarity={name: swapped.accuracy(chosen, name) for name, chosen in polarity.items() if chosen.any()},
@@ -206,6 +208,7 @@ def _add_findings(result: Behaviour, corrected: Sequence[float], alpha: float) -
     findings = [
         describe_swap(swap, result.control.whole, result.transformed.whole, alpha=alpha),
         *(describe_factor(factor, alpha=alpha) for factor in factors),
+        *describe_repeats(result.repeats),
         *describe_errors(result.repeated_errors, result.follows, result.follows_by_chance),
     ]
     return replace(result, swap=swap, factors=factors, findings=tuple(findings))

@@ -33,7 +33,16 @@ from acidtest.core.suite import CONTROL
 from acidtest.io.published import PublishedScore, published_scores, values_by_system
 from acidtest.stats.contingency import Crosstab
 from acidtest.studies.behaviour import Behaviour, BehaviourResult
-from acidtest.studies.behaviour.factors import CONTROL_POLARITY, DOUBTFUL, GIVEN_GOLD, INSENSITIVITY, POLARITY, UNSEEN
+from acidtest.studies.behaviour.factors import (
+    CONTROL_POLARITY,
+    DOUBTFUL,
+    GIVEN_GOLD,
+    INSENSITIVITY,
+    POLARITY,
+    UNSEEN,
+    FactorTest,
+    repeats_all,
+)
 from acidtest.studies.behaviour.samples import SUBSETS, SwapSample
 from acidtest.text.pair_counts import TIE
 
@@ -116,27 +125,86 @@ def _headline(behaviours: Sequence[Behaviour]) -> str:
 def _overview(result: BehaviourResult) -> Section:
     """A table of accuracy before and after the swap and the verdict on each factor, by model and suite."""
     factors = {INSENSITIVITY: "insensitivity", UNSEEN: "unseen pairs", POLARITY: "polarity", GIVEN_GOLD: "same gold"}
-    columns = [Column(CONTROLS), Column(SWAPPED), Column("difference", "points")]
+    columns = [Column(CONTROLS), Column(SWAPPED), Column("difference", "points"), Column("repeated")]
     for title in factors.values():
         columns += [Column("effect", "number", group=title), Column("verdict", "text", group=title)]
     rows = []
     suites = list(dict.fromkeys(one.suite for one in result.behaviours))
     for one in sorted(result.behaviours, key=lambda one: suites.index(one.suite)):
-        cells: list[Cell] = [one.control.whole, one.transformed.whole, one.swap.difference]
+        cells: list[Cell] = [one.control.whole, one.transformed.whole, one.swap.difference, one.repeats]
         for name in factors:
             factor = one.factor(name)
-            if factor is None or math.isnan(factor.association.p):
-                cells += [None, None]
-                continue
-            verdict = "in doubt" if factor.p_pairs >= DOUBTFUL else "found"
-            cells += [factor.association.effect, verdict if factor.association.p < result.alpha else "not shown"]
+            known = factor is not None and not math.isnan(factor.association.p)
+            cells += [factor.association.effect if factor and known else None, _verdict(factor, result.alpha)]
         rows.append(Row(one.model, tuple(cells), heading=one.suite))
     explanation = Note(
         "A model is insensitive when its errors repeat its earlier answer where gold changed; unseen are pairs of "
         "words that no training pair has in this order; polarity is the label of most training pairs that have them so."
     )
-    caption = f"Accuracy before and after the swap, %, and which factors were found at a level of {result.alpha:g}"
+    caption = (
+        "Accuracy before and after the swap, %; predictions repeated where gold changed, %; and which factors were "
+        f"found at a level of {result.alpha:g}"
+    )
     return Section("Overview", (explanation, Table("overview", caption, tuple(columns), tuple(rows), "model")))
+
+
+def _verdict(factor: FactorTest | None, alpha: float) -> str | None:
+    """What the test of a factor found, in a word or two; None where it could not be made."""
+    if factor is not None and repeats_all(factor):
+        return "found"
+    if factor is None or math.isnan(factor.association.p):
+        return None
+    if factor.association.p >= alpha:
+        return "not shown"
+    return "in doubt" if factor.p_pairs >= DOUBTFUL else "found"
+
+
+def screen(result: BehaviourResult, rows: int) -> Document:
+    """The paper's table 1 for all samples and models, and below it what the factors show, ``rows`` lines of it."""
+    behaviours = result.behaviours
+    table = _table_1(behaviours)
+    factors = {INSENSITIVITY: "insensitivity", UNSEEN: "unseen pairs", POLARITY: "polarity"}
+    columns = (Column("repeated"), *(Column(title, "text") for title in factors.values()))
+    lines = [
+        Row(one.model, (one.repeats, *(_verdict(one.factor(name), result.alpha) for name in factors)), one.suite)
+        for one in sorted(behaviours, key=lambda one: -one.repeats.value if one.repeats.known else 0.0)
+    ][:rows]
+    lines.sort(key=lambda row: [one.suite for one in behaviours].index(row.heading))
+    left_out = len(behaviours) - len(lines)
+    notes = (f"and {left_out} more: --full",) if left_out else ()
+    caption = "Predictions repeated where gold changed, %, with 95 % intervals, and which factors were found"
+    found = Table("factors", caption, columns, tuple(lines), "model", notes=notes)
+    parts = (table, found, Note("Tests, tables 2 to 4 and published numbers: --full.", quiet=True))
+    return Document(
+        "acidtest behaviour", _headline(behaviours), parts, tuple(dict.fromkeys(b.model for b in behaviours))
+    )
+
+
+def _table_1(behaviours: Sequence[Behaviour]) -> Table:
+    """Table 1 as the paper prints it: a row for each sample, a column for each subset and model."""
+    models = tuple(dict.fromkeys(one.model for one in behaviours))
+    lines: dict[str, dict[str, SwapSample]] = {}
+    order = list(SAMPLES)
+    for one in sorted(behaviours, key=lambda one: _place(order, one.suite)):
+        control, swapped = SAMPLES.get(paper_suite(one.suite), (f"{one.suite}, {CONTROLS}", f"{one.suite}, {SWAPPED}"))
+        lines.setdefault(control, {}).setdefault(one.model, one.control)
+        lines.setdefault(swapped, {})[one.model] = one.transformed
+    columns = tuple(Column(model, group=name, model=model) for name in COLUMNS for model in models)
+    shown = []
+    for name, samples in lines.items():
+        cells: list[Cell] = []
+        for subset in COLUMNS:
+            for model in models:
+                estimate = _line(samples[model])[subset] if model in samples else None
+                cells.append(estimate.value if estimate and estimate.known else None)
+        shown.append(Row(name, tuple(cells)))
+    names = "I: in situ, E: ex situ, A: antonyms, H: hypernyms, T: transformed"
+    return Table("table 1", "Accuracy, % (table 1)", columns, tuple(shown), "sample", notes=(names,))
+
+
+def _place(order: Sequence[str], suite: str) -> int:
+    """The place of a suite in the paper's order; others come last."""
+    return order.index(paper_suite(suite)) if paper_suite(suite) in order else len(order)
 
 
 def _suite_section(suite: str, behaviours: Sequence[Behaviour]) -> Section:

@@ -188,6 +188,11 @@ def describe_factor(factor: FactorTest, *, alpha: float) -> str:
                 "ignores the swap loses nothing."
             )
         (kept_right, kept_wrong), (right, wrong) = table.counts[1].tolist(), table.counts.sum(axis=0).tolist()
+        if repeats_all(factor):
+            return (
+                f"Insensitive: where gold changes, all {table.n:,} predictions repeat the earlier one, so {wrong:,} "
+                "are wrong; no table is needed to test that."
+            )
         errors = f"{_of(kept_wrong, wrong)} errors repeat the answer given before"
         word = "changed" if test.effect.value < 0 else "repeated"
         shares = f"{errors}, {_of(kept_right, right)} right answers do"
@@ -213,6 +218,18 @@ def describe_factor(factor: FactorTest, *, alpha: float) -> str:
     if test.p >= alpha:
         return f"{unshown.format(word)} {tested}."
     return f"{shown.format(word)} {tested}{_doubt(factor.p_pairs, 'word pairs')}."
+
+
+def repeats_all(factor: FactorTest) -> bool:
+    """Whether no prediction changes where gold does: then there is nothing to set errors against, and no p-value."""
+    table = factor.table
+    return factor.name == INSENSITIVITY and table is not None and table.n > 0 and not table.counts[0].any()
+
+
+def describe_repeats(repeats: Estimate) -> Iterator[str]:
+    """A sentence on how often the prediction stays where the swap changes gold."""
+    if repeats.known:
+        yield f"Where gold changes, it repeats its prediction on {describe_share(repeats)} of the pairs."
 
 
 def describe_errors(repeated: Estimate, following: Estimate, expected: float) -> Iterator[str]:

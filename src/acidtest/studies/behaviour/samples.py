@@ -14,7 +14,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run, runs_by_suite
 from acidtest.core.suite import CONTROL
-from acidtest.studies.controls import Pairing, pairing
+from acidtest.studies.controls import Pairing, pairing, repeats
 from acidtest.studies.rows import WORDS, Flags, ScoredRows, score_rows, select_rows
 from acidtest.text.pair_counts import CATEGORIES, Polarities, matches_gold
 
@@ -153,23 +153,18 @@ def sample_lines(sample: SwapSet) -> tuple[SwapSample, SwapSample]:
     )
 
 
-def repeated_answers(sample: SwapSet, *, errors: bool = False) -> Estimate:
-    """Share of pairs with the same answer before and after the swap, among answered pairs whose gold changed.
+def repeated_errors(sample: SwapSet) -> Estimate:
+    """Share of repeated predictions among errors that might repeat one, where the swap changed gold.
 
-    ``errors`` restricts this to rows of a single gold label where both answers, before and after, are wrong now.
+    These are errors on rows of a single gold label for which the prediction before the swap is wrong now.
     """
-    pairs, swapped = sample.pairing, sample.swapped
-    if errors and len(swapped.rows.labels) < len(LABELS):
+    pairs, swapped = sample.pairing, sample.swapped.rows
+    if len(swapped.labels) < len(LABELS):
         return Estimate(math.nan, note="a two-way model has one way to be wrong")
-    after, before = swapped.answers[pairs.own], sample.control.answers[pairs.control]
-    gold = swapped.rows.gold[pairs.own]
-    chosen = sample.changed[pairs.own] & (after >= 0) & (before >= 0)
-    if errors:
-        single = np.isin(gold, [1 << bit for bit in range(len(LABELS))])
-        chosen &= single & ~swapped.rows.correct[pairs.own] & (gold != 1 << np.maximum(before, 0))
-    same, rows = np.zeros((2, swapped.rows.height), dtype=np.bool_)
-    same[pairs.own], rows[pairs.own] = after == before, chosen
-    return swapped.rows.rate(same, rows, empty=f"no {'error on a ' if errors else ''}pair whose gold changed")
+    before, gold = sample.control.answers[pairs.control], swapped.gold[pairs.own]
+    single = np.isin(gold, [1 << bit for bit in range(len(LABELS))])
+    might = single & ~swapped.correct[pairs.own] & (gold != 1 << np.maximum(before, 0))
+    return repeats(swapped, sample.control.rows, pairs, might)
 
 
 def errors_following_polarity(rows: SampleRows) -> tuple[Estimate, float]:

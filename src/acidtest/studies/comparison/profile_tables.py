@@ -11,7 +11,7 @@ from acidtest.stats.contingency import Ties, tied_groups
 from acidtest.studies.comparison.profiles import CueContrast, ProfileContrast
 from acidtest.studies.comparison.sentence import listed
 from acidtest.studies.crossed_suites import all_cues, crossed_suites
-from acidtest.studies.cue_effects import USED, CueEffect
+from acidtest.studies.cue_effects import USED, CueEffect, is_beyond
 
 GOLD = "gold (what is right)"
 SHOWN = "shown"
@@ -20,8 +20,9 @@ TIED = "Tied: letters in the order of the models; two that share one are not sho
 _PAIRED = "Both models were asked the same rows of suite {}: differences are paired."
 _UNPAIRED = "The models were asked different rows of suite {}: differences are of independent estimates."
 _LEGEND = (
-    f"* used: surely above {100 * USED:.0f} points. Effects are toward the label that the cue pushes that model to; "
-    "the difference is toward one label, that of the model with the larger effect."
+    f"* The model relies on it: surely beyond {100 * USED:.0f} points. Effects are on the label that the cue changes "
+    "most in that model, negative if it is more frequent without the cue; the difference is on one label, that of the "
+    "model with the larger effect."
 )
 
 
@@ -119,7 +120,7 @@ def _letters(models: Sequence[str], apart: Sequence[tuple[str, str]]) -> str:
 
 
 def _describe_rest(names: Sequence[str], cues: int) -> Iterator[str]:
-    legend = f"* used: surely above {100 * USED:.0f} points."
+    legend = f"* The model relies on it: surely beyond {100 * USED:.0f} points."
     if not names:
         yield legend
     elif len(names) == cues:
@@ -138,9 +139,9 @@ def _cue_cells(contrast: CueContrast, suite: str, *, brief: bool) -> tuple[Cell,
 
 
 def _push(effect: CueEffect, suite: str, *, brief: bool) -> Push:
-    """An effect with its label where the cue clearly pushes to one; without its interval if ``brief``."""
+    """An effect with its label if any is shown; without its interval if ``brief``."""
     estimate = effect.effect
-    toward = crossed_suites()[suite].label_name(effect.toward or "") if estimate.known and estimate.low > 0 else ""
+    toward = crossed_suites()[suite].label_name(effect.toward or "") if is_beyond(estimate, 0) else ""
     if brief:
         estimate = Estimate(estimate.value, n=estimate.n, groups=estimate.groups, note=estimate.note)
     return Push(estimate, toward, effect.used)

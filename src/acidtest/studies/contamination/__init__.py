@@ -3,13 +3,16 @@
 The four suites, called cells, are words {published, fresh} × templates {published, novel}. They share no rows, so
 nothing is paired. Every contrast is a sum of the cells' accuracies with coefficients 1 or -1, standardised so that each
 heuristic × label has the same weight in all cells, and each template the same weight in the cells that share it.
+
+A contrast must hold in points and in log odds. Words that are easier by the same log odds everywhere are worth more
+points at 50 % than near 0 or 100 %, so points alone would accuse clean models whose accuracy differs between templates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import erfc, nan, sqrt
 from typing import Annotated, Literal
 
 import polars as pl
@@ -22,13 +25,16 @@ from acidtest.core.study import study
 from acidtest.core.suite import CROSS, Card
 from acidtest.io.published import FILE
 from acidtest.io.wordlists import packaged_table
+from acidtest.stats.contingency import pooled_log_odds_ratio
 from acidtest.stats.intervals import StratifiedRate, combination
-from acidtest.stats.significance import combination_test, correct_with_excess
+from acidtest.stats.significance import adjusted, combination_test, correct_with_excess
 from acidtest.studies.contamination.document import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can_show, cannot_show, verdict
 from acidtest.studies.rows import ScoredRows, is_two_way, require_one_collapse, score_rows
 
 FEW_ROWS = 30
 Correction = Literal["holm", "bh", "by", "none"]
+LogOdds = dict[tuple[str, str], tuple[float, float]]
+"""A contrast in log odds and its variance, by heuristic and label."""
 Place = tuple[str, str]
 """The words (published or fresh) and the templates (published or novel) of a cell."""
 
@@ -49,11 +55,12 @@ _QUESTIONS: Mapping[str, str] = {
     "templates": "With fresh words, does it do better on the published templates than on novel ones?",
     "both": "Do the published words help it more on the published templates than on novel ones, as memory would?",
 }
-_COEFFICIENTS: Mapping[str, Mapping[Place, float]] = {
-    "words": {_PUBLISHED: 1, _FRESH_WORDS: -1},
-    "templates": {_FRESH_WORDS: 1, _FRESH: -1},
-    "both": {_PUBLISHED: 1, _FRESH_WORDS: -1, _NOVEL_TEMPLATES: -1, _FRESH: 1},
+_DIFFERENCES: Mapping[str, tuple[tuple[Place, Place], ...]] = {
+    "words": ((_PUBLISHED, _FRESH_WORDS),),
+    "templates": ((_FRESH_WORDS, _FRESH),),
+    "both": ((_PUBLISHED, _FRESH_WORDS), (_FRESH, _NOVEL_TEMPLATES)),
 }
+"""The differences between cells that a contrast adds up."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,11 @@ class ContaminationCell:
 
 @dataclass(frozen=True)
 class ContaminationContrast:
-    """A difference between cells on one slice; ``excess`` is the model's difference minus the reference's."""
+    """A difference between cells on one slice; ``excess`` is the model's difference minus the reference's.
+
+    ``logit_p`` is the one-sided p-value of the effect in log odds, compared within templates (Mantel–Haenszel); it is
+    adjusted over the slices.
+    """
 
     slice: str
     name: str
@@ -76,6 +87,8 @@ class ContaminationContrast:
     difference: Estimate
     p: float
     p_adjusted: float = nan
+    logit_p: float = nan
+    logit_p_adjusted: float = nan
     reference: Estimate | None = None
     excess: Estimate | None = None
     excess_p: float = nan
@@ -88,7 +101,12 @@ class ContaminationContrast:
 
     @property
     def significant(self) -> bool:
-        """Whether the effect is above 0 by more than chance, after correction."""
+        """Whether the effect is above 0 in points, after correction, and in log odds."""
+        return self.in_points and self.logit_p_adjusted < ALPHA
+
+    @property
+    def in_points(self) -> bool:
+        """Whether the effect is above 0 in points, after correction."""
         return self.effect.value > 0 and (self.excess_p_adjusted if self.excess else self.p_adjusted) < ALPHA
 
 
@@ -168,8 +186,8 @@ def measure_contamination(
 
     ``runs`` are of one model and together hold the four suites; so do those of ``reference``, a model known not to have
     seen HANS. If the published file itself was run, it replaces the suite with published words and templates. All
-    p-values are one family. The excess over the reference assumes that the two models' answers are independent, which
-    is conservative if both answered the same pairs.
+    p-values of points are one family, and so are those of log odds of one question. The excess over the reference
+    assumes that the two models' answers are independent, which is conservative if both answered the same pairs.
     """
     facts, clean = runs[0].header.model, {run.header.model.signature: run.header.model for run in reference}
     if len(clean) > 1:
@@ -182,7 +200,7 @@ def measure_contamination(
     cell_rows = _cell_rows(runs, two_way)
     slices = _slices(cell_rows)
     clean_rows = _cell_rows(reference, two_way) if reference else None
-    contrasts = correct_with_excess(list(_contrasts(cell_rows, clean_rows, slices)), correction)
+    contrasts = _correct(list(_contrasts(cell_rows, clean_rows, slices)), correction)
     cells = tuple(_cell(place, cell_rows[place], slices) for place in _PLACES)
     return ModelContamination(model, other, cells, contrasts, verdict(model, other, contrasts, cells))
 
@@ -272,42 +290,83 @@ def _cell(place: Place, cell: _CellRows, slices: Mapping[str, pl.Expr]) -> Conta
     return ContaminationCell(*place, cell.suite, rates)
 
 
+@dataclass(frozen=True)
+class _Measurement:
+    """A model's contrast: the rates it adds up, the same in log odds by heuristic and label, and caveats."""
+
+    rates: Sequence[tuple[float, StratifiedRate]]
+    logits: LogOdds
+    note: str
+
+
 def _contrasts(
     cells: Mapping[Place, _CellRows], clean: Mapping[Place, _CellRows] | None, slices: Mapping[str, pl.Expr]
 ) -> Iterator[ContaminationContrast]:
     for name, condition in slices.items():
         for kind, question in _QUESTIONS.items():
-            parts, note = _weighted_rates(cells, _COEFFICIENTS[kind], condition)
-            difference = _noted(combination(parts), note)
-            contrast = ContaminationContrast(name, kind, question, difference, combination_test(parts).p)
+            own = _measure(cells, kind, condition)
+            difference = _noted(combination(own.rates), own.note)
+            contrast = ContaminationContrast(name, kind, question, difference, combination_test(own.rates).p)
+            logits = own.logits
             if clean is not None:
-                others, others_note = _weighted_rates(clean, _COEFFICIENTS[kind], condition)
-                both = [*parts, *((-coefficient, rate) for coefficient, rate in others)]
-                notes = "; ".join(filter(None, (note, others_note and f"reference: {others_note}")))
+                other = _measure(clean, kind, condition)
+                both = [*own.rates, *((-coefficient, rate) for coefficient, rate in other.rates)]
+                notes = "; ".join(filter(None, (own.note, other.note and f"reference: {other.note}")))
+                logits = _sum_log_odds([(1, logits), (-1, other.logits)])
                 contrast = replace(
                     contrast,
-                    reference=_noted(combination(others), others_note),
+                    reference=_noted(combination(other.rates), other.note),
                     excess=_noted(combination(both), notes),
                     excess_p=combination_test(both).p,
                 )
-            yield contrast
+            yield replace(contrast, logit_p=_pooled_p(logits))
+
+
+def _correct(contrasts: Sequence[ContaminationContrast], correction: str) -> tuple[ContaminationContrast, ...]:
+    """The contrasts with adjusted p-values."""
+    in_points: tuple[ContaminationContrast, ...] = correct_with_excess(contrasts, correction)
+    adjusted_ps: dict[tuple[str, str], float] = {}
+    for kind in _QUESTIONS:
+        same = [contrast for contrast in contrasts if contrast.name == kind]
+        ps = adjusted([contrast.logit_p for contrast in same], correction)
+        adjusted_ps |= {(kind, contrast.slice): float(p) for contrast, p in zip(same, ps, strict=True)}
+    return tuple(
+        replace(contrast, logit_p_adjusted=adjusted_ps[contrast.name, contrast.slice]) for contrast in in_points
+    )
 
 
 def _noted(estimate: Estimate, note: str) -> Estimate:
     return replace(estimate, note=note or estimate.note)
 
 
-def _weighted_rates(
-    cells: Mapping[Place, _CellRows], coefficients: Mapping[Place, float], condition: pl.Expr
-) -> tuple[list[tuple[float, StratifiedRate]], str]:
-    """The rates of a contrast, each with its coefficient, and a note on them.
+def _pooled_p(logits: LogOdds) -> float:
+    """The one-sided p-value of log odds above 0, each heuristic and label weighted by the inverse of its variance."""
+    information = sum(1 / variance for _, variance in logits.values())
+    if not information:
+        return nan
+    value = sum(value / variance for value, variance in logits.values()) / information
+    return erfc(value * sqrt(information / 2)) / 2
+
+
+def _sum_log_odds(terms: Sequence[tuple[int, LogOdds]]) -> LogOdds:
+    """The sum of independent log odds, each times 1 or -1; without heuristics and labels that a term lacks."""
+    known = [key for key in terms[0][1] if all(key in term for _, term in terms)]
+    return {
+        key: (sum(sign * term[key][0] for sign, term in terms), sum(term[key][1] for _, term in terms)) for key in known
+    }
+
+
+def _measure(cells: Mapping[Place, _CellRows], kind: str, condition: pl.Expr) -> _Measurement:
+    """A contrast on the rows that meet the condition.
 
     The weights of a cell's rows add up to 1. Each heuristic × label has the same weight in every cell: its share of all
     rows. Within it, each template has the same weight in the cells that share it. Templates that are missing from one
     of these cells are left out.
     """
-    rows = pl.concat([cells[place].frame for place in coefficients]).filter(condition)
-    cell_counts = {templates: sum(place[1] == templates for place in coefficients) for _, templates in coefficients}
+    differences = _DIFFERENCES[kind]
+    places = [place for difference in differences for place in difference]
+    rows = pl.concat([cells[place].frame for place in places]).filter(condition)
+    cell_counts = {templates: sum(place[1] == templates for place in places) for _, templates in places}
     counts = rows.group_by("words", *_STRATUM, maintain_order=True).agg(rows=pl.len())
     shared = pl.len().over(_STRATUM) == pl.col("templates").replace_strict(cell_counts, return_dtype=pl.UInt32)
     counts = counts.filter(shared).filter(pl.col("templates").n_unique().over(_HEURISTIC_LABEL) == len(cell_counts))
@@ -317,11 +376,34 @@ def _weighted_rates(
     counts = counts.with_columns(weight=label_weight * template_weight / pl.col("rows")).with_row_index("stratum")
     weighted = rows.join(counts.drop("rows"), on=["words", *_STRATUM], how="inner", maintain_order="left")
     rates = {}
-    for words, templates in coefficients:
+    for words, templates in places:
         side = weighted.filter(words=words, templates=templates)
         rates[words, templates] = StratifiedRate.of(side["correct"], strata=side["stratum"], weights=side["weight"])
-    parts = [(coefficient, rates[place]) for place, coefficient in coefficients.items()]
-    return parts, "; ".join(_notes(rates, rows.height - weighted.height))
+    parts = [
+        (sign, rates[place]) for difference in differences for sign, place in zip((1, -1), difference, strict=True)
+    ]
+    logits = _sum_log_odds([(1, _log_odds_ratios(weighted, *difference)) for difference in differences])
+    return _Measurement(parts, logits, "; ".join(_notes(rates, rows.height - weighted.height)))
+
+
+def _log_odds_ratios(rows: pl.DataFrame, first: Place, second: Place) -> LogOdds:
+    """The log odds of a right answer in the first cell less those in the second, by heuristic and label.
+
+    Compared within templates if the cells share them.
+    """
+    strata = _COLUMNS if first[1] == second[1] else _HEURISTIC_LABEL
+    words, templates = pl.col("words"), pl.col("templates")
+    counts = {
+        f"{number} {right}": ((words == place[0]) & (templates == place[1]) & (pl.col("correct") == right)).sum()
+        for number, place in enumerate((first, second))
+        for right in (True, False)
+    }
+    tables = rows.group_by(strata, maintain_order=True).agg(**counts)
+    ratios = {
+        (str(heuristic), str(label)): pooled_log_odds_ratio(part.select(*counts).to_numpy().reshape(-1, 2, 2))
+        for (heuristic, label), part in tables.group_by(_HEURISTIC_LABEL, maintain_order=True)
+    }
+    return {key: ratio for key, ratio in ratios.items() if ratio[1] > 0}
 
 
 def _notes(rates: Mapping[Place, StratifiedRate], left_out: int) -> Iterator[str]:

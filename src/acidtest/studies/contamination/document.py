@@ -64,16 +64,17 @@ def _cell_table(model: ModelContamination) -> Table:
 
 
 def _contrast_table(model: ModelContamination) -> Table:
-    columns = [Column("difference", "points"), Column("p adjusted", "p")]
+    columns = [Column("difference", "points"), Column("p adjusted", "p"), Column("p in log odds", "p")]
     if model.reference:
         columns += [Column("reference", "points"), Column("excess", "points"), Column("p of the excess", "p")]
     names = [contrast.name for contrast in model.contrasts]
     rows, notes = [], dict[str, list[str]]()
     for contrast in sorted(model.contrasts, key=lambda contrast: names.index(contrast.name)):
-        cells: list[Cell] = [contrast.difference, PValue(contrast.p_adjusted)]
+        cells: list[Cell] = [contrast.difference, PValue(contrast.p_adjusted), PValue(contrast.logit_p_adjusted)]
         if model.reference:
             cells += [contrast.reference, contrast.excess, PValue(contrast.excess_p_adjusted)]
         rows.append(Row(contrast.slice, tuple(cells), heading=contrast.name))
+    scale = "p in log odds: one-sided, adjusted over the slices; a sign of memory needs both p-values below 0.05"
     for contrast in model.contrasts:
         if contrast.effect.note:
             notes.setdefault(contrast.effect.note, []).append(f"{contrast.name}, {contrast.slice}")
@@ -83,7 +84,7 @@ def _contrast_table(model: ModelContamination) -> Table:
         tuple(columns),
         tuple(rows),
         "slice",
-        notes=tuple(f"{'; '.join(where)}: {note}" for note, where in notes.items()),
+        notes=(scale, *(f"{'; '.join(where)}: {note}" for note, where in notes.items())),
     )
 
 
@@ -131,7 +132,12 @@ def _describe_memory(
     effect = main.effect
     if signs:
         return f"Signs of memory: {_where(signs[0].slice)}, {model} is {_points(signs[0].effect)} {better}."
-    if effect.value > 0 and (main.excess_p if main.excess else main.p) < ALPHA:
+    if main.in_points and not main.significant:
+        return (
+            f"No sign of memory that easier words would not leave: {_where(main.slice)}, {model} is {_points(effect)} "
+            f"{better}, but that is about as much as words that are easier by the same log odds everywhere would give."
+        )
+    if effect.value > 0 and main.logit_p < ALPHA and (main.excess_p if main.excess else main.p) < ALPHA:
         return (
             f"A weak sign of memory: {_where(main.slice)}, {model} is {_points(effect)} {better}, "
             "but among so many comparisons chance may do as much."
@@ -173,9 +179,8 @@ def cannot_show(reference: str | None) -> tuple[str, ...]:
         f"The excess speaks of the model only as far as {reference} is clean and otherwise finds the same hard."
         if reference
         else "Without a clean reference, familiar templates cannot be told from easier ones.",
-        "Memory cannot be told from words that are more frequent, and so easier, in the published templates only; in "
-        "particular 'both' takes words to matter by as many points on both sets of templates, which fails near 0 and "
-        "100 %.",
+        "Memory cannot be told from words that are more frequent, and so easier, in the published templates only. "
+        "Words that are easier everywhere do not count as memory: the difference must hold in points and in log odds.",
         "Training on paraphrases of HANS or on data generated likewise raises all four cells and goes unseen.",
         "The pairs are drawn anew and hardly any is among the published: a model that learnt those by heart, and "
         "nothing from them about others, does not show. Score the published file itself for that.",

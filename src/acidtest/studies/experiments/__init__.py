@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,13 +21,13 @@ SMALLEST_PUBLISHED = 0.0195
 
 @dataclass(frozen=True)
 class PaperCorpus:
-    """A test set that a paper reports on; its file is recognised by name and number of pairs with gold.
+    """A test set that a paper reports on; ``corpus`` is the name under which its pairs are identified.
 
     Its published numbers are stored under ``suite`` and ``by``. An empty ``suite`` means: not a test set of the paper.
     """
 
     title: str = ""
-    file_pattern: str = ""
+    corpus: str = ""
     pairs: int = 0
     suite: str = ""
     by: Mapping[str, str] = field(default_factory=dict)
@@ -48,16 +47,17 @@ class Paper:
     preset: str
     conditions: Mapping[str, str]
     systems: Mapping[str, str]
+    training_pairs: int
+    """How many pairs the paper's networks were trained on, without the added ones."""
     folds: tuple[Mapping[str, Any], ...] = ()
     trained_tautology: str = ""
     other_tautology: str = ""
     corpora: tuple[PaperCorpus, ...] = ()
     """The test sets whose published numbers can be compared with those of a user's file."""
 
-    def corpus(self, name: str, pairs: int) -> PaperCorpus:
-        """The paper's test set that a file is; an empty one for other files, such as parts of a test set."""
-        named = (corpus for corpus in self.corpora if re.fullmatch(corpus.file_pattern, name, re.IGNORECASE))
-        return next((corpus for corpus in named if corpus.pairs == pairs), PaperCorpus())
+    def corpus(self, identified: str) -> PaperCorpus:
+        """The paper's test set of this name; an empty one for other pairs, such as parts of a test set."""
+        return next((corpus for corpus in self.corpora if corpus.corpus == identified), PaperCorpus())
 
 
 @cache

@@ -73,7 +73,7 @@ def _suite_section(suite: str, fits: Sequence[ModelFactors]) -> Section:
             *_gain_parts(suite, fits),
             *_coefficient_parts(suite, fits),
             network,
-            Chart(network.id, axis="chance of being right", reference=_CHANCE),
+            Chart(network.id, axis="chance of being right; hollow: frequency", reference=_CHANCE),
             *remarks,
         ),
     )

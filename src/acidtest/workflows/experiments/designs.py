@@ -18,9 +18,12 @@ from acidtest.io.tables import stem
 from acidtest.studies.experiments import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
 from acidtest.suites.catalogue import find_generator
 from acidtest.suites.sample import exclude_pairs
+from acidtest.text.published_sets import identify_corpus
 from acidtest.workflows.batteries import generate, load, save
 from acidtest.workflows.experiments import DATA, ExperimentOptions, content_digest
 
+_SAME_SIZE = 0.05
+"""A training set that differs from the paper's by a larger share has no published numbers beside its results."""
 HEURISTICS = {"lexical_overlap": "lexical", "subsequence": "subseq.", "constituent": "const."}
 
 
@@ -98,7 +101,7 @@ class Workbench:
             files[key] = path
             suite = self.read_file(path)[1]
             suites[name] = replace(suite, card=replace(suite.card, name=name))
-        corpora = {name: self.paper.corpus(name, suite.card.rows) for name, suite in suites.items()}
+        corpora = {name: self.paper.corpus(identify_corpus(suite)) for name, suite in suites.items()}
         notes = [corpus.note for corpus in corpora.values() if corpus.note]
         known = " or ".join(f"{corpus.title} ({corpus.pairs:,} pairs)" for corpus in self.paper.corpora)
         notes += [
@@ -308,10 +311,32 @@ def _complete(bench: Workbench, design: Design) -> Design:
         names.add(suite.name)
     dev = bench.options.dev
     design = replace(design, dev=None if dev is None else bench.read_file(dev)[0])
+    if note := _describe_other_size(bench, design):
+        design = replace(design, tables=tuple(map(_without_published, design.tables)), notes=(*design.notes, note))
     if bench.options.baseline:
         return design
     tables = tuple(replace(table, arms=table.other_arms, against="") for table in design.tables)
     return replace(design, arms=design.arms[1:], tables=tables)
+
+
+def _describe_other_size(bench: Workbench, design: Design) -> str:
+    """Why the paper's numbers cannot be compared with those of networks trained or tested on other numbers of pairs."""
+    trained, wanted, n = design.arms[0].arm.pairs, bench.paper.training_pairs, bench.options.n
+    reasons = []
+    if abs(trained - wanted) > _SAME_SIZE * wanted:
+        reasons.append(f"trained on {trained:,} pairs, the paper's on {wanted:,}")
+    if n is not None:
+        reasons.append(f"evaluated on a part of the test (-n {n:,})")
+    return f"no published numbers are shown: the networks are {' and '.join(reasons)}" if reasons else ""
+
+
+def _without_published(table: ResultTable) -> ResultTable:
+    """The table without the places of its published numbers."""
+
+    def plain(column: ResultColumn) -> ResultColumn:
+        return replace(column, published="", less=plain(column.less) if column.less else None)
+
+    return replace(table, columns=tuple(map(plain, table.columns)))
 
 
 def _published_suite(suite: Suite) -> str:

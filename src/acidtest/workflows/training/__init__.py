@@ -120,7 +120,7 @@ def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
     return {
         "networks": [
             {
-                "model": f"zoo:{network.folder}",
+                "model": network.spec,
                 "again": network.again,
                 "seed": network.options.recipe.seed,
                 "best_epoch": network.best["epoch"],

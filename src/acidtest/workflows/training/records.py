@@ -145,7 +145,7 @@ def training_card(network: TrainingResult, data: GatheredPairs, preset: str = ""
     if not kind.fits_at_once:
         course.insert(1, _settings_table("recipe", "recipe", recipe))
     usage = (
-        Note(f"    acidtest run -m zoo:{network.folder}"),
+        Note(f"    acidtest run -m {network.spec}"),
         Note(
             "In Python: `acidtest.run` with the same name of the model. The folder is all that is needed; "
             "`pip install 'acidtest[zoo]'` gets what runs it."
