@@ -215,6 +215,11 @@ def test_the_fingerprint_changes_with_the_file(module: Path) -> None:
     assert model("labels").fingerprint != before
 
 
+def test_two_functions_of_a_module_have_different_fingerprints(module: Path) -> None:
+    assert model("labels").fingerprint != model("two").fingerprint
+    assert model("labels").fingerprint == model("labels").fingerprint
+
+
 def test_the_fingerprint_changes_with_what_the_module_imports_from_its_folder(module: Path) -> None:
     (module.parent / "their_helper.py").write_text("LABEL = 'neutral'\n")
     module.write_text("from their_helper import LABEL\n" + MODULE)

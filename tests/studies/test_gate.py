@@ -183,6 +183,15 @@ def test_ten_agreeing_pairs_are_undecided_and_say_how_many_would_decide():
     assert "about 149 pairs would decide it if nothing is lost" in check.reason
 
 
+def test_a_slice_with_rows_enough_is_not_said_to_need_fewer():
+    # A loss of 1.8 points in 3,000 rows is too near the margin of 2; an equal model would need far fewer rows.
+    result = gate(make_run(np.ones(3000)), make_run(wrong_at(3000, range(0, 3000, 55))))
+    assert checks_of(result)["toy"].pairs_needed < 3000
+    assert result.headline == (
+        "Undecided: 1 of 1 required checks is not decided: toy; it has enough pairs, but its loss is near the margin."
+    )
+
+
 def test_runs_too_small_for_any_required_slice_are_undecided():
     run = make_run(np.ones(90))
     result = gate(run, run)
@@ -294,6 +303,24 @@ def test_a_candidate_evaluated_only_on_rows_it_gets_right_does_not_pass(tmp_path
     # A loss on the rows that both have is one all the same.
     worse = Run(candidate.header, candidate.predictions.head(2000))
     assert gate(release, worse).state is GateState.FAIL
+
+
+@pytest.mark.parametrize("file", [False, True])
+def test_a_suite_stays_required_if_the_candidate_lacks_rows_of_it(tmp_path, file):
+    # 150 rows are required; the 80 that the candidate has would not be.
+    whole, small = make_run(np.ones(3000)), make_run(np.ones(150), suite="small")
+    before = two_suites(whole, small)
+    after = two_suites(whole, make_run(np.ones(80), suite="small"))
+    baseline = write_baseline_file(baseline_of(before), tmp_path / "a") if file else before
+    result = gate(baseline, after)
+    check = checks_of(result)["small"]
+    assert (check.tier, check.state, check.missing_rows) == (GateTier.REQUIRED, GateState.UNDECIDED, 70)
+    assert check.margin == default_margin(150)
+    assert result.state is GateState.UNDECIDED
+    assert result.headline.startswith("Undecided: 1 of 2 required checks is not decided: small")
+    allowed = gate(baseline, after, policy=GatePolicy(PolicyDefaults(allow_missing_rows=True)))
+    assert allowed.state is GateState.PASS
+    assert "so this pass does not cover: small" in allowed.headline
 
 
 def test_rows_missing_from_one_label_leave_the_other_decided():

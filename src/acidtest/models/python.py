@@ -62,7 +62,9 @@ class PythonModel(CompletedModel):
     """
 
     def __init__(self, inner: object, name: str, code: CodeFingerprint | None) -> None:
-        super().__init__(inner, name, fingerprint=code.digest if code else None)
+        # Two functions of one module are two models.
+        digest = hashlib.blake2b(f"{name}\0{code.digest}".encode(), digest_size=8) if code and code.digest else None
+        super().__init__(inner, name, fingerprint=digest.hexdigest() if digest else None)
         self._code = code
         if code and code.reason:
             self.notes = (*self.notes, _NO_FINGERPRINT.format(code.reason))

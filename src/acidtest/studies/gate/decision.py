@@ -82,7 +82,7 @@ def planned_losses(policy: GatePolicy, slices: Sequence[SliceRows]) -> Iterator[
         if rule:
             points = policy.defaults.margin if rule.margin is None else rule.margin
             tier = GateTier(rule.tier)
-            by_size = LEAST_MARGIN if tier is GateTier.FAIL_ONLY else float(default_margin(rows.effective))
+            by_size = LEAST_MARGIN if tier is GateTier.FAIL_ONLY else float(default_margin(_planned_rows(policy, rows)))
             yield PlannedLoss(rows, tier, by_size if points is None else points / 100)
         elif not policy.only_matched:
             yield from _default_plan(policy, rows)
@@ -93,17 +93,22 @@ def _default_plan(policy: GatePolicy, rows: SliceRows) -> Iterator[PlannedLoss]:
 
     What is planned depends on the sizes of groups alone, never on predictions.
     """
-    points = policy.defaults.margin
+    points, effective = policy.defaults.margin, _planned_rows(policy, rows)
     least = LEAST_MARGIN if points is None else points / 100
     # If a policy has rules, only they require anything.
-    if not rows.factor and not policy.slices and (points is not None or rows.effective >= LEAST_ROWS):
-        margin = float(default_margin(rows.effective)) if points is None else least
+    if not rows.factor and not policy.slices and (points is not None or effective >= LEAST_ROWS):
+        margin = float(default_margin(effective)) if points is None else least
         yield PlannedLoss(rows, GateTier.REQUIRED, margin)
         return
     card = rows.suite.card
     factors = ("", "label", *(subcase_factors(card) if card else ()))
     if rows.factor in factors and (rows.group_count >= LEAST_GROUPS or not rows.factor):
         yield PlannedLoss(rows, GateTier.FAIL_ONLY, least)
+
+
+def _planned_rows(policy: GatePolicy, rows: SliceRows) -> float:
+    """Effective rows that tier and margin follow from: the baseline's, unless rows that the candidate lacks may be."""
+    return rows.effective if policy.defaults.allow_missing_rows else rows.effective_in_baseline
 
 
 def measure_loss(planned: PlannedLoss, policy: GatePolicy) -> Measured:

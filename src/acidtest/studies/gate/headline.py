@@ -70,9 +70,13 @@ def _describe_missing(missing: Sequence[GateCheck]) -> str:
 
 def _describe_undecided(undecided: Sequence[GateCheck], required: int) -> str:
     names = list_some([check.name for check in undecided], 2)
-    short = [check for check in undecided if (check.pairs_needed or 0) > check.rows or not check.missing_rows]
-    most = max((check.pairs_needed or 0 for check in short), default=0)
+    most = max((check.pairs_needed or 0 for check in undecided if (check.pairs_needed or 0) > check.rows), default=0)
     needed = f"; up to {most:,} pairs a slice would decide them" if most else ""
+    near = [check for check in undecided if check.kind is CheckKind.LOSS and not check.missing_rows]
+    if len(near) == len(undecided) and all(check.pairs_needed and check.pairs_needed <= check.rows for check in near):
+        needed = "; it has enough pairs, but its loss is near the margin"
+        if len(near) > 1:
+            needed = "; they have enough pairs, but their losses are near the margins"
     if any(check.missing_rows for check in undecided):
         needed += "; the candidate lacks rows of the baseline (allow_missing_rows in a policy ignores them)"
     limits = (CheckKind.CUE, CheckKind.EDIT)

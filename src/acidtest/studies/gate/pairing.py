@@ -243,6 +243,18 @@ class SliceRows:
         """How many independent rows these are worth, whatever was predicted."""
         return effective_rows(self.groups)
 
+    @cached_property
+    def effective_in_baseline(self) -> float:
+        """How many independent rows the suite, or one label of it, has in the baseline; else the same as ``effective``.
+
+        A candidate cannot change it by lacking rows.
+        """
+        if not self.missing or self.factor not in ("", "label"):
+            return self.effective
+        side = self.suite.sides[0]
+        chosen = side.label == self.code if self.factor else side.label != GOLD_NAMES.index("any")
+        return effective_rows(numbered(side.groups[chosen]))
+
 
 @dataclass(frozen=True)
 class PairedSuites:
