@@ -46,7 +46,7 @@ def test_a_point_of_two_values_has_both_colours_and_not_that_of_none() -> None:
     colours = value_colours(["connectives", "deductions", "none"])
     # The third point, top left, is a ring of the first colour around a dot of the second.
     third = [(stroke, width) for points, stroke, width in paths if points.startswith("M0 ") and width != "3"]
-    assert third == [(colours["connectives"], "4.4"), (colours["deductions"], "2")]
+    assert third == [(colours["connectives"], "6.5"), (colours["deductions"], "3.5")]
     grey = [points for points, stroke, _ in paths if stroke == GREY]
     assert [points.count("M") for points in grey] == [1]
     assert "several values</text>" in picture

@@ -186,10 +186,8 @@ def test_sentences_notes_and_signatures_are_in_the_document_and_escaped_on_the_p
     assert HOSTILE not in page
     notes = [part.text for part in walk(shown.parts) if isinstance(part, Note)]
     assert any(text.startswith("Training set: train, 1 entailment, 1 neutral, 1 contradiction.") for text in notes)
-    assert (
-        shown.headline
-        == f"When two words change places, {HOSTILE} changes most: on {EX_SITU} from 100.0% to 50.0% right."
-    )
+    change = f"When two words change places, the accuracy of {HOSTILE} changes most: on {EX_SITU} from 100.0% to 50.0%."
+    assert shown.headline.startswith(change)
 
 
 def test_tests_have_corrected_p_values_and_effects(shown: Document) -> None:
@@ -272,7 +270,11 @@ def test_a_model_that_never_changes_its_prediction_is_insensitive() -> None:
         " ".join(one.findings)
     )
     assert not any("cannot be tested" in sentence and "nsensitiv" in sentence for sentence in one.findings)
-    overview = tables(document(found))["overview"]
+    shown = document(found)
+    assert shown.headline == (
+        f"blind repeats its prediction on 100.0% of the swapped pairs whose gold changed ({EX_SITU})."
+    )
+    overview = tables(shown)["overview"]
     place = [(column.group, column.name) for column in overview.columns].index(("insensitivity", "verdict"))
     assert overview.rows[0].cells[place] == "found"
     (finding,) = (finding for finding in score_run(blind).diagnosis if finding.code == "I1")

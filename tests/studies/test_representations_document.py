@@ -18,7 +18,7 @@ from acidtest.core.document import Map, PValue, tables, walk
 from acidtest.core.suite import Card
 from acidtest.render.files import write_charts
 from acidtest.render.html import render_page
-from acidtest.render.maps import FINEST, draw_map, value_colours
+from acidtest.render.maps import FINEST, GREY, draw_map, value_colours
 from acidtest.studies.representations import LayerScores, RepresentationsResult, representations
 from acidtest.studies.representations.document import document
 
@@ -122,7 +122,7 @@ def test_without_maps_the_document_has_the_numbers_only(result: RepresentationsR
     assert 'id="probe"' in page
 
 
-def test_pictures_show_groups_and_leave_the_rest_grey(result: RepresentationsResult, tmp_path: Path) -> None:
+def test_pictures_show_groups_and_leave_points_without_one_grey(result: RepresentationsResult, tmp_path: Path) -> None:
     maps = map_of(result)
     values = maps.colourings[0].values
     assert [values[place] for place in (0, 1, 3, 5)] == [
@@ -131,12 +131,14 @@ def test_pictures_show_groups_and_leave_the_rest_grey(result: RepresentationsRes
         ("connectives",),
         ("deductions",),
     ]
-    colours = value_colours(["connectives", "none", "deductions", "several"])
-    assert list(colours) == ["connectives", "deductions", "none", "several"]
-    assert colours["none"] == colours["several"]
+    colours = value_colours(["connectives", "none", "deductions"])
+    assert list(colours) == ["connectives", "deductions", "none"]
+    assert [name for name, colour in colours.items() if colour == GREY] == ["none"]
     drawn = draw_map(maps, maps.colourings[0], standalone=True)
-    # Two layers of 60 points each.
-    assert drawn.count("h.01") == 120
+    # Two layers of 60 points each; a point of two groups is a dot in a ring.
+    rings = sum(len(point) > 1 for point in values)
+    assert rings > 0
+    assert drawn.count("h.01") == 2 * (60 + rings)
     names = {path.name: path for path in write_charts(document(result), tmp_path / "plots")}
     assert {"maps-label.svg", "maps-label.png", "maps-groups.svg", "maps-groups.png", "probe-negation.svg"} <= set(
         names

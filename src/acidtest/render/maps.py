@@ -20,7 +20,7 @@ GREY = "#9aa3ad"
 NONE = "none"
 """The name for points without a value."""
 
-_WIDTHS = (3.0, 4.4, 2.0, 1.0)
+_WIDTHS = (3.0, 6.5, 3.5, 1.5)
 """The width of a point's dot and, of a point of several values, those of its rings, from the outside in."""
 
 FINEST = 9999

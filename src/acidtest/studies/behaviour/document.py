@@ -112,14 +112,22 @@ def document(result: BehaviourResult) -> Document:
 
 
 def _headline(behaviours: Sequence[Behaviour]) -> str:
+    """The model that repeats most predictions, if it repeats more than half; otherwise what a swap costs."""
+    repeating = [one for one in behaviours if one.repeats.known and one.repeats.low > 1 / 2]
+    if repeating:
+        first = max(repeating, key=lambda one: one.repeats.value)
+        return (
+            f"{first.model} repeats its prediction on {first.repeats.value:.1%} of the swapped pairs whose gold "
+            f"changed ({first.suite})."
+        )
     tested = [one for one in behaviours if one.swap.difference.known]
     if not tested:
         return "No pair has its control beside it, so what the swap does cannot be told."
     most = max(tested, key=lambda one: abs(one.swap.difference.value))
-    change = f"from {most.control.whole.value:.1%} to {most.transformed.whole.value:.1%} right"
+    change = f"from {most.control.whole.value:.1%} to {most.transformed.whole.value:.1%}"
     if len(behaviours) == 1:
-        return f"When two words of {most.suite} change places, {most.model} goes {change}."
-    return f"When two words change places, {most.model} changes most: on {most.suite} {change}."
+        return f"When two words of {most.suite} change places, the accuracy of {most.model} goes {change}."
+    return f"When two words change places, the accuracy of {most.model} changes most: on {most.suite} {change}."
 
 
 def _overview(result: BehaviourResult) -> Section:
