@@ -26,7 +26,6 @@ from acidtest.core.suite import (
     stream_frame,
     visit_batches,
 )
-from acidtest.io.published import CORPUS
 from acidtest.suites.catalogue import SUITES, Request
 
 if TYPE_CHECKING:
@@ -79,6 +78,7 @@ def source_pairs(
 
     ``columns`` are those the suite will add: one of the same name in the corpus becomes ``source_<name>``.
     """
+    from acidtest.io.published import CORPUS
     from acidtest.io.wordlists import starter_pairs
     from acidtest.text.published_sets import identify_corpus
 
@@ -216,6 +216,8 @@ def derive_suite(
 
 def _published_corpus(pairs: Suite) -> dict[str, Argument]:
     """The argument that names the published corpus that the pairs are, if they are one."""
+    from acidtest.io.published import CORPUS
+
     return {CORPUS: pairs.card.arguments[CORPUS]} if CORPUS in pairs.card.arguments else {}
 
 

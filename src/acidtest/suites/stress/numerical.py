@@ -16,7 +16,6 @@ from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import NothingToMakeError
 from acidtest.core.logs import log
 from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, complete_columns, source_digests, stream_frame
-from acidtest.io.published import CORPUS
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import CORPUS_LICENCE, rename_taken_columns, travelling_columns, uses_all
 from acidtest.suites.stress import CITATION
@@ -52,6 +51,7 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     ``entities`` asks them to name a person, place or organisation, as the paper asked of AQuA-RAT. ``faithful`` takes
     every sentence with a whole number (and, of AQuA-RAT, a name) and replaces its first digit, as the script did.
     """
+    from acidtest.io.published import CORPUS
     from acidtest.io.rows import Spool
     from acidtest.text.statements import read_pairs_or_path, statements
 
