@@ -28,7 +28,7 @@ from acidtest.studies.verification import ONLY_EDITS, measure_grounding
 from acidtest.studies.verification.curves import LENGTH, PADDING, POSITION, points_of
 from acidtest.studies.verification.findings import missed_edits, unstable_edits
 from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, ModelGrounding
-from acidtest.studies.verification.screen import describe_grounding
+from acidtest.studies.verification.screen import brief_table, describe_grounding
 from verifiers import (
     CHANGING,
     KEEPING,
@@ -316,6 +316,16 @@ def test_the_table_shows_how_many_claims_have_a_prediction() -> None:
     assert re.search(r"edit +n +answered ", lines)
     assert re.search(r"number +240 +50 +50 \(", lines)
     assert "answered" not in "\n".join(screen(score_run(planted_run(perfect, ("claims", "number")))))
+
+
+def test_shares_of_answered_claims_below_the_table_say_so() -> None:
+    def silent(claim: AskedClaim) -> float:
+        return math.nan if claim.draw < 0.4 else perfect(claim)
+
+    notes = brief_table(measure_grounding(planted_run(silent))).notes
+    assert sum("(of claims it answered)" in note for note in notes) == 3
+    notes = brief_table(measure_grounding(planted_run(perfect))).notes
+    assert not any("(of claims it answered)" in note for note in notes)
 
 
 def test_a_verifier_that_answers_only_yes_calls_all_claims_it_answered_supported() -> None:

@@ -125,6 +125,13 @@ def test_a_hedge_is_dropped_where_the_evidence_has_one(tmp_path: Path) -> None:
     assert suite.card.left_out == {"no hedge in the evidence": 1, "negation in the claim": 1}
 
 
+def test_what_might_otherwise_have_been_is_no_hedge(tmp_path: Path) -> None:
+    claims = {"The dam may weaken the bridge.": 5, "Fame might otherwise have eluded the dam.": 5}
+    suite = edited(tmp_path, "hedge", claims)
+    assert pairs(suite) == [("The dam weakens the bridge.", "neutral")]
+    assert suite.card.left_out == {"permission or possibility": 1}
+
+
 def test_some_becomes_all(tmp_path: Path) -> None:
     suite = edited(tmp_path, "scope", {"Some of the workers left the valley.": 6, "Some workers went away.": 6})
     assert pairs(suite) == [

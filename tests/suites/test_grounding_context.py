@@ -281,6 +281,16 @@ def test_a_numbered_list_keeps_its_order() -> None:
     assert analyse_document(read).fixed == "a numbered list"
 
 
+def test_a_list_of_which_the_first_item_is_left_keeps_its_order() -> None:
+    assert analyse_document(document("1) Paintings hang in Wick. Before the war, Wick had a mill.")).fixed
+
+
+def test_a_close_second_stays_behind_the_first() -> None:
+    coherence = analyse_document(document("Lund has a choir. Wick has a mill. A close second is the pier of Marl."))
+    assert not coherence.permits([0, 2, 1])
+    assert coherence.follows[2]
+
+
 @pytest.mark.parametrize(
     "claim",
     ["She met a painter of ships.", "In Lund she met a painter.", "The second sold 300 copies.", "It burned down."],

@@ -115,6 +115,12 @@ def test_names_are_skipped_with_their_reason(tmp_path: Path) -> None:
     assert left_out == {"kind of name not known": 1, "no single evidence sentence": 1}
 
 
+def test_what_follows_from_a_title_stays_true_of_any_name(tmp_path: Path) -> None:
+    document = "Mr. Keller, a man of 60, could watch. It rained."
+    with pytest.raises(NothingToMakeError, match="1 follows from a title"):
+        make("grounding/entity", tmp_path, "Mr. Keller is a man.", document=document)
+
+
 def test_evidence_about_everybody_is_left_alone(tmp_path: Path) -> None:
     document = "Everybody but the cook left, Anna Keller among them. It rained."
     with pytest.raises(NothingToMakeError, match="1 evidence is about all"):

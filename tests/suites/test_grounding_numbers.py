@@ -290,3 +290,9 @@ def test_the_number_of_a_list_item_is_no_number(name: str, tmp_path: Path) -> No
     assert edits(name, tmp_path, document, "3. Paintings hang upstairs.") == []
     changes = [row[3] for row in edits(name, tmp_path, document, "4. Coins lie in 18 cases.")]
     assert [change.split(" → ")[0] for change in changes] == ["18"]
+
+
+def test_an_ordinal_with_a_space_is_no_number(tmp_path: Path) -> None:
+    claim = "He and Els were on the 17 th green in May."
+    assert edits("number", tmp_path, f"It froze. {claim} They won.", claim) == []
+    assert edits("rewritten", tmp_path, f"It froze. {claim} They won.", claim) == []

@@ -61,6 +61,10 @@ def test_the_rest_of_the_sentence_does_not_matter_where_the_clause_is_asserted(t
     assert not any(row.endswith(changed) for row in changes(text, caution="high"))
 
 
+def test_a_question_without_its_mark_has_no_opposite() -> None:
+    assert changes("How is it known that he did it badly.") == []
+
+
 @pytest.mark.parametrize(
     ("text", "changed", "pos", "place"),
     [

@@ -44,9 +44,13 @@ def limits(category: str, text: str) -> dict[str, str | None]:
         ("antonyms", "A gang was behind the kidnapping.", "of no place"),
         ("antonyms", "A bomb was thrown near the end of the war.", "of no place"),
         ("antonyms", "A gang hid behind the house.", None),
+        # What is behind a lawsuit is no place, whatever comes between.
+        ("antonyms", "He knew the thought behind many of those lawsuits.", "of no place"),
+        ("antonyms", "She knew the reason behind the wall.", "of no place"),
         ("antonyms", "Harrison succeeded Van Buren.", "has an object"),
         ("antonyms", "He was succeeded by his sons.", "has an object"),
         ("antonyms", "The plan succeeded in May.", None),
+        ("antonyms", "They run the company.", "has an object"),
     ],
 )
 def test_only_a_synonym_may_replace_the_word(category: str, text: str, reason: str | None) -> None:
@@ -82,6 +86,15 @@ def test_only_what_is_entailed_may_replace_the_word(category: str, text: str, re
         ("antonyms", "The early years were hard.", "says which ones"),
         ("antonyms", "A witness with a high level of concern is likely to help.", "no single event"),
         ("antonyms", "Young men danced in the street.", None),
+        # Other evidence, other people: what some did others did not.
+        ("antonyms", "Some evidence from public records was useful.", "said of some"),
+        ("antonyms", "Some skeptics doubt that she knew it.", "said of some"),
+        ("antonyms", "Some women are dancing.", None),
+        ("antonyms", "They named the teams that had played badly.", "said of some"),
+        ("antonyms", "They named the Lions, who had played badly.", None),
+        ("antonyms-wordnet", "The bar on male behavior was lowered.", "says which ones"),
+        ("antonyms", "The report described alternatives to the final rule.", "says which ones"),
+        ("antonyms-wordnet", "A male nurse came.", None),
         ("antonyms", "The modern republic became independent.", None),
         ("ordinals", "It was used on the first landing.", None),
     ],

@@ -112,3 +112,8 @@ def test_forms_agree_with_their_subject() -> None:
     assert [past_form("been", plural=plural) for plural in (True, False)] == ["were", "was"]
     assert past_form("taken", plural=False) == "took"
     assert past_form("zzz", plural=False) is None
+
+
+def test_a_verb_that_may_be_past_or_present_is_not_negated() -> None:
+    assert insert_negation(predicate("I put 75 dollars on the horse.")) is None
+    assert insert_negation(predicate("I like the horse.")) == "I do not like the horse."

@@ -173,3 +173,18 @@ def test_a_noun_that_refers_back_gets_no_narrower_word() -> None:
 
 def test_the_plural_of_a_piece_is_pieces() -> None:
     assert "pieces of jewelry" in rows("hypernyms", "They make bracelets from shells.")["hypothesis_word"]
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "new"),
+    [
+        ("hypernyms", "They have delighted voters.", "happy"),
+        ("synonyms", "The software fetches a page and stores it.", "shops"),
+        ("antonyms", "The winner of the race was chosen by vote.", "loser"),
+        ("antonyms", "He fathered several children.", "adults"),
+        ("antonyms", "Parents relate to children at home.", "adults"),
+    ],
+)
+def test_a_word_in_another_sense_is_left_alone(category: str, text: str, new: str) -> None:
+    found = rows(category, text)
+    assert new not in found["hypothesis_word"].to_list()

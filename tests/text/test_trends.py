@@ -75,3 +75,15 @@ def test_plants_that_are_not_short_are_tall_where_the_evidence_says_so() -> None
     result = reverse_trend("The roses are shorter than the lilies.", "The lilies are taller than the roses.")
     assert isinstance(result, ReversedTrend)
     assert result.text == "The roses are taller than the lilies."
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "In 1923 he rose to power on a wave of 40 percent support.",
+        "The town was little more than 40 houses.",
+        "She gave interview after interview about the film.",
+    ],
+)
+def test_a_fixed_expression_is_not_turned_round(claim: str) -> None:
+    assert reverse_trend(claim, claim) == "fixed expression"

@@ -24,6 +24,7 @@ _CLAUSE_ENDS = ("WDT", "WP", "WRB", ".", ":", "PRP", "EX", ",", "CC", "''", "``"
 _LOCATIONS = ("countries", "cities", "us-states", "buildings", "rooms", "landscapes", "vehicles")
 """Categories of places and means of getting there, of which one may have to do with several."""
 _STOP = (".", ":")
+_STOP_OR_COMMA = (*_STOP, ",")
 _SHARES = ("%", "percent", "half", "third", "quarter", "majority")
 NUMBERS_AND_TIMES = ("cardinals", "ordinals", "weekdays", "months", "seasons", "times-of-day")
 """Categories whose items have no wider or narrower ones of note."""
@@ -154,18 +155,40 @@ def _reasons_against_opposites(around: Neighbours, sentences: Sentences, places:
         "no single event": _is_custom(around, sentences, places)
         | _is_state(around, sentences, places)
         | _has_word(sentences, places, "frequency"),
+        "said of some": _is_said_of_some(sentences, places),
         "says which ones": _says_which(around, sentences, places),
     }
 
 
+def _is_said_of_some(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a clause tells of some things before the place: *some evidence from public records was useful*.
+
+    Others may be otherwise, as where a relative clause says which: *the teams that had played badly left*. In the
+    progressive they are what a picture shows: *some women are dancing*.
+    """
+    tag, lower = sentences.frame["tag"], sentences.lower
+    some = lower.is_in(place_words("some").implode()) & tag.is_in(["DT", "JJ"])
+    progressive = (tag == "VBG") & lower.shift(1).is_in(["is", "are", "was", "were", "'s", "'re"])
+    shown = _has_token(sentences, places, progressive)
+    relative = tag.is_in(["WDT", "WP"]) & (lower.shift(1) != ",")
+    first = places["first"].to_numpy()
+    described = _is_in_phrase_of(sentences, first, relative, _STOP_OR_COMMA)
+    return (_is_in_phrase_of(sentences, first, some, _CLAUSE_ENDS) | described) & ~shown
+
+
 def _is_of_no_place(around: Neighbours, places: pl.DataFrame) -> pl.Series:
-    """Whether a preposition of place governs no thing: *the man behind the kidnapping*, *near the end of the war*."""
+    """Whether a preposition of place governs no thing: *the man behind the kidnapping*, *near the end of the war*.
+
+    Or what is there is none: *the reason behind the wall*.
+    """
     head = pl.Series([""], dtype=pl.String).new_from_index(0, places.height)
     inside = places["slot"] == "preposition"
     for step in range(1, 6):
-        inside = inside & around.tag(step).is_in([*_MODIFIERS, *NOUNS])
+        inside = inside & (around.tag(step).is_in([*_MODIFIERS, *NOUNS]) | (around.word(step) == "of"))
         head = around.word(step).zip_with(inside & around.tag(step).is_in(NOUNS), head)
     nowhere = noun_kinds(head).is_in(_NO_THINGS) | head.is_in(["beginning", "start", "middle", "end"])
+    behind = (places["item"] == "behind") & around.tag(-1).is_in(NOUNS)
+    nowhere |= behind & noun_kinds(around.word(-1)).is_in(["cognition", "motive"])
     return places["item"].is_in(place_words("place").implode()) & nowhere
 
 
@@ -183,7 +206,7 @@ def _says_which(around: Neighbours, sentences: Sentences, places: pl.DataFrame) 
 
     *Natural deposits were found* does not deny that artificial ones were, *the first landing used a camera* that the
     third did, nor *the early years were hard* that the late ones were. Of a person or animal, and of what *the* or *a*
-    goes before, other words tell what it is like.
+    goes before, other words tell what it is like. *Male behavior* and *the final rule* are some of several anywhere.
     """
     rank = (places["category"] == "ordinals") & (places["slot"] == "ordinal")
     rank |= (places["slot"] == "adjective") & places["item"].is_in(place_words("part").implode())
@@ -195,7 +218,10 @@ def _says_which(around: Neighbours, sentences: Sentences, places: pl.DataFrame) 
     bare = (places["slot"] == "adjective") & undetermined & tag.is_in(["NNS", "NNPS", "NN"])
     living = noun_kinds(noun).is_in(["person", "animal"]) | noun.is_in(place_words("person").implode())
     begins, fronted = _begins_clause(sentences, places["first"].to_numpy())
-    return (begins & (rank | ((bare | where) & ~living))) | (fronted & bare)
+    item = places["item"]
+    listed = (item.is_in(place_words("classifying").implode()) & bare) | item.is_in(place_words("stage").implode())
+    anywhere = listed & (places["slot"] == "adjective") & around.tag(1).is_in(NOUNS) & ~living
+    return (begins & (rank | ((bare | where) & ~living))) | (fronted & bare) | anywhere
 
 
 def _begins_clause(sentences: Sentences, first: Places) -> tuple[pl.Series, pl.Series]:

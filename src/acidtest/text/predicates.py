@@ -205,7 +205,8 @@ def insert_negation(predicate: Predicate) -> str | None:
     if predicate.tag == "MD":
         return None
     base = "have" if predicate.word in ("has", "have", "had") else base_form(predicate.word, predicate.tag)
-    if base is None:
+    # "I put 75 dollars on it" may be past or present.
+    if base is None or (predicate.tag == "VBP" and inflect(base, "v", "VBD") == base):
         return None
     auxiliary = {"VBZ": "does not", "VBD": "did not", "VBP": "do not"}[predicate.tag]
     return f"{text[:start]}{auxiliary} {base}{text[end:]}"

@@ -148,16 +148,19 @@ def _describe_precision(share: Estimate) -> str:
 
 def _brief_passages(model: ModelGrounding) -> Iterator[str]:
     """A line for each of knowledge, conflicts and whole answers, as far as they were asked."""
+    answered = " (of claims it answered)" if model.unanswered else ""
     if use := model.knowledge:
-        text = f"Knowledge: follows the world against the document in {percent(use.against)} (wrong on "
+        text = f"Knowledge{answered}: follows the world against the document in {percent(use.against)} (wrong on "
         text += f"{percent(use.agreeing)} where they agree); unsaid claims called supported: "
         yield f"{text}{percent(use.true_unsaid)} true, {percent(use.false_unsaid)} false."
     kinds = {kind.kind: percent(kind.supported) for kind in model.kinds}
     shown = [f"{kinds[name]} if {name}" for name in ("the first agrees", "the last agrees") if name in kinds]
     if shown:
-        yield f"Conflicting passages, called supported: {', '.join(shown)}."
+        yield f"Conflicting passages, called supported{answered}: {', '.join(shown)}."
     if answers := model.answers:
-        text = f"Whole answers: AUC {answers.whole.value:.2f}, by the lowest sentence {answers.lowest.value:.2f}"
+        text = (
+            f"Whole answers{answered}: AUC {answers.whole.value:.2f}, by the lowest sentence {answers.lowest.value:.2f}"
+        )
         if answers.located.known:
             text += f"; sentence found: {percent(answers.located)} (chance {whole_percent(answers.chance)})"
         yield f"{text}."

@@ -21,7 +21,7 @@ _LEAST_WORDS = 0.7
 """The shares of a claim's content words, and of those without a capital, that evidence not marked must have."""
 
 
-@edit("negation", summary="A negation inserted into the claim or removed from it", rows=165, needs_gold=True)
+@edit("negation", summary="A negation inserted into the claim or removed from it", rows=165, version=2, needs_gold=True)
 def negation(batch: ClaimBatch) -> Iterator[Result]:
     """The main clause of a supported claim is negated (``kind`` inserted), or no longer (removed).
 

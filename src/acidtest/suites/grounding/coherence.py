@@ -42,6 +42,7 @@ _ORDINAL = re.compile(
     r"(?!-| (?:century|time|half|quarter|year|month|week|day|user|of (?:\w+ )?(?:children|sons|daughters))\b| [A-Z])"
     r"|\b[Ii]n the (?:first|second|third|fourth|fifth|last)(?=,)"
     r"|\b[Tt]he \d+(?:st|nd|rd|th) (?:day|week|month|year|of)\b"
+    r"|\b[Aa] (?:close|distant|strong|poor) (?:second|third)\b"
     r"|^(?:The|His|Her|Its|Their|Our|My) (?:first|last|final|former)\b(?!-| (?:to|half|quarter|person|[A-Z])\b)"
 )
 """*The second, a 1995 film*, *the first sold 300 copies*: which one depends on all that stands before."""
@@ -148,7 +149,7 @@ def _why_fixed(document: SourceDocument) -> str:
 def is_numbered(text: str) -> bool:
     """Whether a text numbers its items: *1. Textiles are the oldest. 2. Coins were added in 1911.*"""
     numbers = [int(match[1]) for match in _ITEM.finditer(text)]
-    return any(after == before + 1 for before, after in pairwise(numbers))
+    return _ITEM.match(text) is not None or any(after == before + 1 for before, after in pairwise(numbers))
 
 
 def _tie_to_person(sentences: Sequence[str], number: int, pronoun: str, follows: list[bool]) -> None:

@@ -22,6 +22,8 @@ _IDENTITY = re.compile(
     r"(?:^(?:The|\S+['’]s) (?:(?!\b(?:not|never|and|or|may|might|could)\b).)*? (?:is|was) (?:called |named )?NAME\.?$)"
     r"|^NAME (?:is|was) the \w+ of (?:(?!\b(?:and|or|who|that)\b).)+$"
 )
+_TITLE_SAYS_IT = re.compile(r"^(?:Mr|Mrs|Ms|Rep|Sen|Dr|Prof|Gov|Lord|Lady|Sir)\b\.? NAME (?:is|was) an? \S+\s*\.?\s*$")
+"""*Mr. Goldberg is a man* follows from the title, whatever the name."""
 _EXCEPTED = re.compile(
     r"\b(?:not|nor|neither|except|except for|other than|rather than|unlike|instead of) (?:the )?$", re.IGNORECASE
 )
@@ -34,7 +36,7 @@ _SHARED_ELSEWHERE = 0.4
 """A name of the document is not used if another sentence with it has this share of the claim's content words."""
 
 
-@edit("entity", summary="A name of the claim replaced by another of the same kind", rows=135)
+@edit("entity", summary="A name of the claim replaced by another of the same kind", rows=135, version=2)
 def entity(batch: ClaimBatch, *, names: Literal["outside", "inside"] = "outside") -> Iterator[Result]:
     """One person, place or organisation of a supported claim becomes another of the same kind.
 
@@ -74,6 +76,8 @@ def _replace(claim: CheckedClaim, evidence: str, present: list[Name | None], whe
     if not other or not edited:
         return "no other name" if not other else "part of another name"
     pattern = claim.text[: name.start] + "NAME" + claim.text[name.end :]
+    if _TITLE_SAYS_IT.match(pattern):
+        return "follows from a title"
     label = "contradiction" if _IDENTITY.match(pattern) else "non-entailment"
     return EditedPair(claim=edited, label=label, change=f"{name.text} → {other}", kind=name.kind)
 

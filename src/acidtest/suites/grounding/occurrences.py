@@ -37,6 +37,8 @@ _AMOUNT_OF = re.compile(r"\S+ (?:minutes|hours|days|weeks|months|years) of\b")
 """Ten hours of work that earn a reward earn one for 13 hours, too."""
 _ITEM = re.compile(r"(?:^|[.!?:;][\"”’)]*\s+|\n\s*)(\d{1,3})[.)]\s+(?=[^\W\d_])|\((\d{1,3})\)|#(\d+)")
 """The number of a list item, which counts nothing: *3. Paintings*, *(3) paintings*, *#3*."""
+_SPACED_ORDINAL = re.compile(r" (?:st|nd|rd|th)\b")
+"""*The 17 th green*, as some corpora write it."""
 _FIRST_IN = re.compile(
     r"(?i)\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)|latest|only|record"
     r"|last(?! (?:night|week|month|year|summer|winter|spring|autumn))|most|least|best|worst"
@@ -72,6 +74,7 @@ def candidate_measures(text: str) -> tuple[Measure, ...]:
         for measure in measures
         if not any(start < measure.end and measure.start < end for start, end in spans)
         and measure.value > 1
+        and not _SPACED_ORDINAL.match(text, measure.end)
         and not _is_year_or_hour(text, measure)
         and not _is_compound(text, measure, measures)
         and not _in_name(text, measure)

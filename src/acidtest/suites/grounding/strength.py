@@ -51,7 +51,12 @@ _OFTEN = re.compile(
 )
 
 
-@edit("hedge", summary="A hedge of the claim dropped, so that it says does where the document says may", rows=42)
+@edit(
+    "hedge",
+    summary="A hedge of the claim dropped, so that it says does where the document says may",
+    rows=42,
+    version=2,
+)
 def hedge(batch: ClaimBatch) -> Iterator[Result]:
     """*May*, *probably* or *is thought to* is dropped from a supported claim: *may reduce* becomes *reduces*.
 
@@ -113,7 +118,8 @@ def _without_modal(claim: CheckedClaim, words: list[str], tagged: TaggedClaim, p
         return "negation in the claim"
     if not subject or len(following) < 2:
         return "verb form not sure"
-    if words[place] == "could":
+    # "Fame might otherwise have eluded him": it did not.
+    if words[place] == "could" or "otherwise" in words:
         return "permission or possibility"
     plural = is_plural_phrase(subject, subject_tags)
     if following[0] == "have" and following[1] != "to":
