@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+# The folder of this file, and that of the helpers shared by all tests.
+sys.path[:0] = map(str, Path(__file__).parents[:2])
 
 import test_trainer
 import torch

@@ -85,7 +85,7 @@ def changed_header(file, **changes):
 
 
 def test_a_file_of_a_newer_acidtest_is_refused(file):
-    with pytest.raises(FileError, match="has schema 9; this acidtest reads up to 1: upgrade acidtest"):
+    with pytest.raises(FileError, match="has schema 9; this acidtest reads up to 2: upgrade acidtest"):
         read_baseline_file(changed_header(file, schema=9))
 
 

@@ -34,11 +34,13 @@ def test_files_of_different_layouts_and_labels_are_learnt_from_together(train_fi
         "entailment\tThe judge and the nurse ran.\tThe judge ran.\tex2\tlexical_overlap\tle_conjunction\n"
     )
     numbered = tmp_path / "numbered.csv"
-    numbered.write_text("premise,hypothesis,label\nA dog barks.,It sleeps.,-1\nA dog barks.,A dog makes noise.,0\n")
+    numbered.write_text(
+        "premise,hypothesis,label\nA dog barks.,It sleeps.,-1\nA dog barks.,A dog makes noise.,0\nA dog barks.,It naps.,2\n"
+    )
     train = found(api.Material([train_file, other, numbered])).train
-    assert train.labels == {"entailment": 20, "neutral": 18, "contradiction": 18, "non-entailment": 1}
+    assert train.labels == {"entailment": 20, "neutral": 18, "contradiction": 19, "non-entailment": 1}
     sources = train.frame.group_by("source", maintain_order=True).len().rows()
-    assert sources == [(str(train_file), 54), (str(other), 2), (str(numbered), 1)]
+    assert sources == [(str(train_file), 54), (str(other), 2), (str(numbered), 2)]
 
 
 def test_rows_without_gold_are_counted(rows: Rows, pair_file: Write) -> None:
