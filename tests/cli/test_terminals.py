@@ -55,8 +55,9 @@ def test_a_missing_file_of_predictions_is_named(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == "acidtest: NOSUCH: there is no such file; check the path\n"
 
 
-def test_the_name_of_a_published_set_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "-s", "breaking-nli"]) == 2
+@pytest.mark.parametrize("name", ["breaking-nli", "breaking_nli", "Breaking_NLI"])
+def test_the_name_of_a_published_set_is_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-s", name]) == 2
     told = capsys.readouterr().err
-    assert "'breaking-nli' is a published file, not a suite that acidtest makes: pass the file itself, -s FILE" in told
+    assert f"'{name}' is a published file, not a suite that acidtest makes: pass the file itself, -s FILE" in told
     assert "suite 'lexical' makes fresh pairs" in told

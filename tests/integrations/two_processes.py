@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 # The folder of this file, and that of the helpers shared by all tests.
-sys.path[:0] = map(str, Path(__file__).parents[:2])
+sys.path.extend(map(str, Path(__file__).parents[:2]))
 
 import test_trainer
 import torch

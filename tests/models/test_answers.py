@@ -201,6 +201,37 @@ def test_published_predictions_of_hans_do_not_fit_generated_pairs(tmp_path: Path
         AnswersModel(tmp_path / "bert_preds.txt").check([made])
 
 
+def test_ids_of_other_pairs_are_refused_in_order_too(tmp_path: Path) -> None:
+    made = api.generate("hans", n=1)
+    rows = "".join(f"ex{number},entailment\n" for number in range(made.card.rows))
+    (tmp_path / "bert_preds.txt").write_text(f"pairID,gold_label\n{rows}")
+    with pytest.raises(FileError, match=r"bert_preds.txt:2: id 'ex0' is not in suite 'hans', which acidtest made"):
+        AnswersModel(tmp_path / "bert_preds.txt", in_order=True).check([made])
+    # Numbers of rows, and no ids at all, claim nothing about the pairs.
+    for header, prefix in (("id,gold_label", "{},"), ("gold_label", "")):
+        lines = [header, *(f"{prefix.format(number)}entailment" for number in range(made.card.rows))]
+        (tmp_path / "p.csv").write_text("\n".join(lines))
+        AnswersModel(tmp_path / "p.csv", in_order=True).check([made])
+
+
+@pytest.mark.parametrize("column", ["text", "hyp", "Satz 2"])
+def test_texts_are_known_by_what_they_say(tmp_path: Path, column: str) -> None:
+    hypotheses = ["A man moves.", "A dog runs.", "A cat naps."]
+    path = tmp_path / "p.tsv"
+    for order, in_order in (([1, 0, 2], True), ([1, 0, 2], False)):
+        lines = [f"ex{number}\t{hypotheses[place]}\te" for number, place in enumerate(order)]
+        path.write_text("\n".join([f"pairID\t{column}\tprediction", *lines]))
+        with pytest.raises(FileError, match=r"p.tsv:2: the hypothesis of .* is 'A dog runs.', but in suite 'mine' it"):
+            AnswersModel(path, in_order=in_order).check([suite()])
+
+
+def test_a_column_of_other_texts_is_not_compared(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "p.tsv"
+    path.write_text("pairID\ttext\tprediction\nex0\tYes, it does.\te\nex1\tNo.\tc\nex2\tA cat naps.\tn\n")
+    AnswersModel(path).check([suite()])
+    assert "by source id alone" in caplog.text
+
+
 def test_texts_are_compared_whatever_their_columns_are_called(tmp_path: Path) -> None:
     lines = ["pairID\tsentence1\tsentence2\tprediction", "ex0\tA man runs.\tA man moves.\te"]
     lines += ["ex1\tA dog sleeps.\tA dog barks.\tc", "ex2\tA cat eats.\tA cat naps.\tn"]

@@ -194,6 +194,12 @@ def test_a_wrong_order_is_refused_whoever_declares_it(
     assert "acidtest run -m hf:x --labels contradiction,neutral,entailment" in message
 
 
+@pytest.mark.parametrize(("names", "accuracy"), [(LABELS, 0.62), (UNNAMED, 0.42)])
+def test_a_command_to_copy_quotes_the_model(names: tuple[str, ...], accuracy: float) -> None:
+    with pytest.raises(AcidtestError, match=r"acidtest run -m 'hf:my model' --labels"):
+        find_label_map(names, weak(TRUE, accuracy), spec="hf:my model")
+
+
 @pytest.mark.parametrize("true", list(permutations(LABELS))[1:])
 def test_every_wrong_order_of_a_model_that_is_60_per_cent_right_is_found(true: tuple[str, ...]) -> None:
     for seed in range(20):
@@ -263,7 +269,8 @@ def test_an_order_that_cannot_be_confirmed_is_told_with_both_figures_and_the_pow
     # By simulation (10,000 draws), a swap is found in 80 % of models that are right on 47 % of 300 pairs.
     assert re.search(
         r"cannot be confirmed: it answers \d+% of 300 unmistakable pairs right, and \d+% in the order .*, which is not "
-        r"significantly different; two labels exchanged would be found in 80% of models that are right on 47% of such",
+        r"significantly different; two labels exchanged would be found in 80% of models that are right on 47% of such "
+        r"pairs and spread their errors evenly",
         doubt,
     )
 

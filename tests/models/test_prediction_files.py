@@ -260,6 +260,16 @@ def test_a_label_with_the_score_of_the_likeliest_is_a_label(tmp_path: Path) -> N
     assert answers(score(json_lines(tmp_path, nested, "q.jsonl"))) == answers(run)
 
 
+def test_an_object_with_a_label_and_an_object_of_probabilities_is_read(tmp_path: Path) -> None:
+    objects = [dict(zip(NAMES, row, strict=True)) for row in PROBABILITIES]
+    outputs = [{"label": max(entry, key=lambda name: entry[name]), "probabilities": entry} for entry in objects]
+    rows = [{"id": f"ex{n}", "output": output} for n, output in enumerate(outputs)]
+    assert answers(score(json_lines(tmp_path, rows))) == PROBABILITIES
+    for row, entry in zip(rows, objects, strict=True):
+        row["output"] = {"model": {"scores": [{"label": name, "score": p} for name, p in entry.items()]}}
+    assert answers(score(json_lines(tmp_path, rows, "q.jsonl"))) == PROBABILITIES
+
+
 def test_objects_in_cells_of_text_may_be_written_as_python_does(tmp_path: Path) -> None:
     cells = [str(dict(zip(NAMES, row, strict=True))) for row in PROBABILITIES]
     lines = [f'ex{n},"{cell}"' for n, cell in enumerate(cells)]

@@ -63,6 +63,16 @@ def unpacked(page: str) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.parametrize(("permutations", "said"), [(19, True), (20, False)])
+def test_too_few_shuffles_for_significance_are_said(
+    result: RepresentationsResult, permutations: int, said: bool
+) -> None:
+    # The least p-value is 1 / (1 + shuffles): 0.05 with 19, 0.048 with 20.
+    page = render_page(document(replace(result, permutations=permutations)))
+    assert ("No layer can be significant: with 19 shuffles, no p-value is below 0.05" in page) == said
+    assert ("Give --permutations 20 or more" in page) == said
+
+
 def test_maps_are_embedded_with_texts_and_ways_to_colour_and_distances_keep_their_proportions(
     result: RepresentationsResult,
 ) -> None:

@@ -250,6 +250,17 @@ def test_zeros_and_ones_alone_are_refused_with_every_reading_and_its_counts(writ
 
 
 @pytest.mark.parametrize(
+    "header",
+    [("sentence1", "sentence2", "gold_label"), ("sentence1", "sentence2", "label"), ("text", "text_pair", "label")],
+)
+def test_zeros_and_ones_are_explained_where_the_layout_has_no_numbers(written, header) -> None:
+    with pytest.raises(
+        FileError, match=r"holds only the numbers 0 \(1 rows\) and 1 \(1 rows\).*0=entailment,1=neutral"
+    ):
+        read_corpus(written("a.tsv", [header, ("A.", "B.", "0"), ("C.", "D.", "1")]))
+
+
+@pytest.mark.parametrize(
     ("label_map", "golds"),
     [
         ({"0": "entailment", "1": "neutral"}, ["entailment", "neutral", "neutral"]),
@@ -517,10 +528,10 @@ def test_what_is_not_given_is_recognised(written) -> None:
 
 
 def test_given_columns_leave_integers_without_meaning(written) -> None:
-    path = written("a.tsv", [("premise", "text_b", "label"), ("A.", "B.", "0")])
+    path = written("a.tsv", [("premise", "text_b", "label"), ("A.", "B.", "2")])
     with pytest.raises(FileError, match="what numbers mean differs"):
         read_corpus(path, columns={"hypothesis": "text_b"})
-    found = read_corpus(path, columns={"hypothesis": "text_b"}, label_map={"0": "contradiction"})
+    found = read_corpus(path, columns={"hypothesis": "text_b"}, label_map={"2": "contradiction"})
     assert pairs(found) == [("A.", "B.", "contradiction")]
 
 

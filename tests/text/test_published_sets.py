@@ -103,6 +103,15 @@ def test_hans_is_known_by_its_sentences_with_tokens_apart(tmp_path: Path, lower:
     assert suite.frame.select("subcase", "heuristic", "label").collect().sort("subcase").equals(expected)
 
 
+def test_hans_with_numbers_in_its_own_columns_is_known(tmp_path: Path) -> None:
+    path = passed_on(hans(n=3), tmp_path / "test.jsonl", numbers={"entailment": 0, "non-entailment": 1})
+    names = {"premise": "sentence1", "hypothesis": "sentence2", "label": "gold_label"}
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({names[key]: value for key, value in row.items()}) + "\n" for row in rows))
+    suite = api.load(path)
+    assert (suite.name, suite.card.labels) == ("hans", {"entailment": 45, "non-entailment": 45})
+
+
 def test_sentences_of_hans_with_other_labels_or_words_are_not_hans(tmp_path: Path) -> None:
     numbers = {"entailment": 0, "non-entailment": 1}
     with pytest.raises(FileError, match="holds only the numbers 0"):

@@ -35,7 +35,8 @@ def test_files_of_different_layouts_and_labels_are_learnt_from_together(train_fi
     )
     numbered = tmp_path / "numbered.csv"
     numbered.write_text(
-        "premise,hypothesis,label\nA dog barks.,It sleeps.,-1\nA dog barks.,A dog makes noise.,0\nA dog barks.,It naps.,2\n"
+        "premise,hypothesis,label\nA dog barks.,It sleeps.,-1\nA dog barks.,A dog makes noise.,0\n"
+        "A dog barks.,It naps.,2\n"
     )
     train = found(api.Material([train_file, other, numbered])).train
     assert train.labels == {"entailment": 20, "neutral": 18, "contradiction": 19, "non-entailment": 1}

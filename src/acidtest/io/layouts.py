@@ -71,8 +71,9 @@ class Layout:
 
     @property
     def may_be_two_way(self) -> bool:
-        """Whether files with its columns have two labels as often as three, so that 0 and 1 alone are ambiguous."""
-        return "2" in self.labels and not self.is_marked
+        """Whether 0 and 1 alone may be two labels or two of three: it gives three numbers a meaning, or none."""
+        numbered = {spelling for spelling in self.labels if spelling.isdecimal()}
+        return not self.is_marked and not self.general and (not numbered or "2" in numbered)
 
     @property
     def is_marked(self) -> bool:

@@ -43,6 +43,8 @@ from acidtest.text.questions import join_questions
 Missing = Literal["refuse", "unanswered"]
 """What to do with rows of a suite that the file lacks."""
 
+MIN_SHARE_OF_TEXTS = 0.5
+"""The least share of a column that must be premises of a suite for the column to be taken for its premises."""
 
 _TEXTS = ("premise", "hypothesis")
 
@@ -138,9 +140,7 @@ class AnswersModel:
             problem = f"has {count:,} rows, but suite {suite.name!r} has {len(ids):,}{also}; --in-order needs as many"
             raise FileError(self.path, problem)
         if not self._has_row_numbers():
-            self._refuse_other_order(ids, places.tolist(), suite.name)
-        if not self._texts:
-            log.warning("%s: its rows are matched to suite %s by order alone", self.path, suite.name)
+            self._refuse_other_order(ids, places.tolist(), suite)
         return dict(zip(ids["id"], places.tolist(), strict=True))
 
     def _has_row_numbers(self) -> bool:
@@ -148,14 +148,21 @@ class AnswersModel:
         given = [identifier for identifier in self._ids if identifier is not None]
         return not given or any(given == [str(row + first) for row in range(len(self._ids))] for first in (0, 1))
 
-    def _refuse_other_order(self, ids: pl.DataFrame, places: Sequence[int], suite: str) -> None:
-        """Raise if the file has ids of the suite in another order, which --in-order would ignore."""
+    def _refuse_other_order(self, ids: pl.DataFrame, places: Sequence[int], suite: Suite) -> None:
+        """Raise for ids that --in-order would ignore: those of the suite in another order, or those of other pairs."""
         known = {name for column in ids for name in column.drop_nulls()}
         if not known.intersection(filter(None, self._ids)):
+            if suite.origin is None and len(self._texts) < len(_TEXTS):
+                problem = (
+                    f"id {self._describe_row(places[0])!r} is not in suite {suite.name!r}, which acidtest made: the "
+                    f"predictions are those of other pairs. Score them with the file they were made for (--suite "
+                    f"FILE); if they are in the order of this suite, leave the column of ids out"
+                )
+                raise FileError(self.path, problem, self._table.line(places[0]))
             return
         for row, names in zip(places, ids.iter_rows(), strict=True):
             if self._ids[row] is not None and self._ids[row] not in names:
-                problem = f"id {self._ids[row]!r} is in another place in suite {suite!r}; leave --in-order out"
+                problem = f"id {self._ids[row]!r} is in another place in suite {suite.name!r}; leave --in-order out"
                 raise FileError(self.path, problem, self._table.line(row))
 
     def _require_ids(self, suites: Sequence[Suite]) -> None:
@@ -261,7 +268,8 @@ class AnswersModel:
         return self._ids[row] or (f"{self._pairs[row][0][:40]}…" if self._pairs else f"row {row + 1:,}")
 
     def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: Suite) -> None:
-        for name, texts in self._texts.items():
+        known = self._texts or self._find_texts(frame)
+        for name, texts in known.items():
             for place in (texts[rows] != frame[name]).fill_null(True).arg_true().head(1):
                 row = rows[place]
                 problem = (
@@ -269,7 +277,10 @@ class AnswersModel:
                     f"{frame[name][place]!r}; the predictions were made for other sentences"
                 )
                 raise FileError(self.path, problem, self._table.line(row))
-        if self._texts or self._in_order:
+        if known:
+            return
+        if self._in_order:
+            log.warning("%s: its rows are matched to suite %s by order alone", self.path, suite.name)
             return
         by_source = [row for row, name in zip(rows, frame["id"], strict=True) if self._describe_row(row) != name]
         if not by_source:
@@ -283,6 +294,17 @@ class AnswersModel:
             raise FileError(self.path, problem, self._table.line(by_source[0]))
         unchecked = "whether the model saw these sentences cannot be checked"
         log.warning("%s is matched to suite %s by source id alone: %s", self.path, suite.name, unchecked)
+
+    def _find_texts(self, frame: pl.DataFrame) -> dict[str, pl.Series]:
+        """Premises or hypotheses in columns of any name: at least half of their texts are those of the suite's rows."""
+        found = dict[str, pl.Series]()
+        for name in _TEXTS:
+            own = frame[name].unique().implode()
+            for column in self._table.frame.select(pl.col(pl.String).exclude([self._id_column or ""])):
+                share = column.is_in(own).mean()
+                if name not in found and isinstance(share, float) and share >= MIN_SHARE_OF_TEXTS:
+                    found[name] = column
+        return found
 
 
 @MODELS.add("answers")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -128,8 +129,8 @@ def _doubt(probe: ProbeResult, order: tuple[str, ...], method: str, *, spec: str
         if trusted:
             return f"{problem}. --trust-labels keeps the declared order"
         raise LabelOrderError(
-            f"{spec}: {problem}. To use that order: acidtest run -m {spec} --labels {','.join(better)}. To keep the "
-            f"declared order: --trust-labels"
+            f"{spec}: {problem}. To use that order: acidtest run -m {shlex.quote(spec)} --labels {','.join(better)}. "
+            f"To keep the declared order: --trust-labels"
         )
     if test.is_best(order):
         return probe.doubt if order == test.best else ""
@@ -282,7 +283,8 @@ class OrderTest:
         swap = "two labels exchanged would be found"
         if accuracy is None:
             return f"; {sum(self.counts):,} rows are too few to find {swap.removesuffix(' would be found')}"
-        return f"; {swap} in {POWER:.0%} of models that are right on {accuracy:.0%} of such pairs"
+        models = f"models that are right on {accuracy:.0%} of such pairs and spread their errors evenly"
+        return f"; {swap} in {POWER:.0%} of {models}"
 
 
 def detectable_accuracy(counts: Sequence[int], *, alpha: float) -> float | None:
@@ -389,7 +391,7 @@ def _probe_order(names: Sequence[str], logits: Logits, spec: str) -> LabelMap:
     if not test.is_best(best) or test.share(best) < test.chance + above:
         raise AcidtestError(
             f"{unclear} they mean: {figures}, and chance is {test.chance:.0%}. If the first is their order: "
-            f"acidtest run -m {spec} --labels {','.join(best)}; otherwise {listed}"
+            f"acidtest run -m {shlex.quote(spec)} --labels {','.join(best)}; otherwise {listed}"
         )
     method = (
         f"probing ({test.share(best):.0%} of {probe.pairs} pairs {probe.rightly}, labels weighing alike; "

@@ -339,12 +339,20 @@ def _parse_object(cell: str) -> dict[str, Any] | None:
             break
     while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         value = value[0]
+    # {"label": "entailment", "probabilities": {"entailment": 0.9, …}}
+    while isinstance(value, dict) and len(inner := [part for part in value.values() if _is_nested(part)]) == 1:
+        value = inner[0]
     entries = [value] if isinstance(value, dict) else value
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         return None
     if all({_LABEL, _SCORE} <= entry.keys() for entry in entries):
         return {str(entry[_LABEL]): entry[_SCORE] for entry in entries}
     return {name: number for name, number in value.items() if number is not None} if isinstance(value, dict) else None
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a value is an object, or a list of objects."""
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 
 def _values_of_objects(table: FileTable, column: str, objects: _Objects, options: PredictionOptions) -> Predictions:

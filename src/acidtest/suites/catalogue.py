@@ -211,7 +211,7 @@ def _refuse_published(entry: str) -> None:
     """Raise for the name of a published set that acidtest reads but cannot make."""
     from acidtest.text.categories import BREAKING_NLI
 
-    if entry == BREAKING_NLI:
+    if entry.lower().replace("_", "-") == BREAKING_NLI:
         raise AcidtestError(
             f"{entry!r} is a published file, not a suite that acidtest makes: pass the file itself, -s FILE, and it is "
             f"recognised; suite 'lexical' makes fresh pairs of the same kind"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -107,6 +108,12 @@ def _measure_section(result: RepresentationsResult, measure: str) -> Section:
         f"Above is a layer whose measure exceeds shuffled labels, p < {result.alpha:g} after correction for all "
         "targets and layers. 97.5 % of shuffles are below the baseline on any layer."
     )
+    if 1 / (result.permutations + 1) >= result.alpha:
+        needed = math.floor(1 / result.alpha)
+        note = (
+            f"No layer can be significant: with {describe_count(result.permutations, 'shuffle')}, no p-value is below "
+            f"{result.alpha:g}. Give --permutations {needed} or more (199 is the default). {note}"
+        )
     curves = [_target_section(target, measure, number) for number, target in enumerate(result.targets, 1)]
     overview = _overview_table(result, measure)
     return Section(HEADINGS[measure], (overview, Note(note, quiet=True), *curves), anchor=measure)
