@@ -17,6 +17,7 @@ from acidtest.cli.app import command, command_entries, leaf_commands
 from acidtest.core.errors import NothingToMakeError
 from acidtest.core.model import MODELS
 from acidtest.core.registry import Option
+from acidtest.core.settings import REQUESTED_OPTIONS
 from acidtest.core.study import GROUPS, STUDIES
 from acidtest.core.suite import Suite
 from acidtest.models import baseline
@@ -245,10 +246,11 @@ seed = 7
 limit = 500
 ```
 
-`acidtest.toml` is read from the current folder, or from where `ACIDTEST_CONFIG` says. A file that merely lies in the
-current folder may not run code or send a key: `python:` and `endpoint:` models, suites that are Python files, and
-`address` are refused there. Say them on the command line or in a variable, or name the file:
-`ACIDTEST_CONFIG=acidtest.toml`."""
+acidtest reads the file that `ACIDTEST_CONFIG` names, or else `acidtest.toml` in the current folder. A file that you
+did not name may only choose data and appearance. acidtest raises an error if such a file leads to Python code (a
+`python:` model or suite, a Python file, also through a pattern or a plan) or to a server (`endpoint:`, a model on a
+hub, PostgreSQL). It also raises one for the options in this table. To use them, write them on the command line or in
+a variable, or name the file: `ACIDTEST_CONFIG=acidtest.toml`."""
 
 COMPLETION = """`acidtest --install-completion` makes your shell (bash, zsh, fish or PowerShell) complete a line when
 you press Tab; open a new shell afterwards. It completes commands and their options, names of suites (after a comma
@@ -545,7 +547,12 @@ def settings_page() -> str:
     variables = table(("variable", "meaning"), ((f"`{name}`", text) for name, text in VARIABLES.items()))
     signature = table(("part", "meaning"), ((f"`{name}:`", text) for name, text in SIGNATURE_PARTS.items()))
     methods = table(("in the name of a method", "meaning"), METHODS.items())
-    lines = [SETTINGS, "", "## Variables", "", *variables, "## Shell completion", "", COMPLETION, ""]
+    actions = dict.fromkeys(REQUESTED_OPTIONS.values())
+    named = {text: [name.rstrip("_") for name, what in REQUESTED_OPTIONS.items() if what == text] for text in actions}
+    requested = table(
+        ("option", "what it does"), ((", ".join(map("`{}`".format, named[text])), text) for text in named)
+    )
+    lines = [SETTINGS, "", *requested, "## Variables", "", *variables, "## Shell completion", "", COMPLETION, ""]
     lines += ["## Parts of a signature", "", *signature]
     return page("Settings, signatures, methods", *lines, "## Methods", "", *methods)
 

@@ -23,6 +23,7 @@ from acidtest.annotate.items import SUITE, AnnotationPlan, Item
 from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
+from acidtest.core.settings import require_requested
 
 SCHEMA = 1
 
@@ -234,6 +235,8 @@ def _create_engine(url: str) -> sa.Engine:
         raise StoreError(f"{problem}; write answers.db or postgresql://user@host:5432/name") from error
     dialect = parsed.get_backend_name()
     if dialect == "postgresql":
+        # The URL may hold a password.
+        require_requested(url, "connects to a database server")
         try:
             return sa.create_engine(parsed, pool_size=8, max_overflow=64, pool_pre_ping=True)
         except ModuleNotFoundError as error:

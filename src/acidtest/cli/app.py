@@ -32,7 +32,7 @@ from acidtest.cli.options import (
 from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, interrupt_normally
 from acidtest.core.logs import log
 from acidtest.core.registry import docstring_after, module_source, plugin_error
-from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested
+from acidtest.core.settings import CONFIG, FILE, PLUGINS, PREFIX, apply_found, read_settings
 from acidtest.core.study import GROUPS, STUDIES, CommandEntry, study_entries
 from acidtest.version import __version__
 
@@ -76,6 +76,9 @@ NESTED_COMMANDS = ("export",)
 
 _OPEN_TRAINING = ("train", "experiment")
 """The commands that pass options on to architectures."""
+
+_FROM_FILE, _FROM_USER = "DEFAULT_MAP", ("COMMANDLINE", "ENVIRONMENT")
+"""What Click calls the sources of the value of an option."""
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -122,7 +125,7 @@ def command(names: Iterable[str] | None = None) -> TyperGroup:
     # Typer lists commands with subcommands before the others.
     group.commands = {name: group.commands[name] for name in chosen}
     for sub in leaf_commands(group).values():
-        sub.invoke = partial(_invoke_unless_refused, sub.invoke)
+        sub.invoke = partial(_invoke_with_settings, sub.invoke)
         for parameter in sub.params:
             if isinstance(parameter, TyperOption) and parameter.name != "help":
                 parameter.envvar = variable_name(parameter.name)
@@ -180,18 +183,24 @@ def _root(
         raise typer.Exit
 
 
-def _invoke_unless_refused(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
-    """Run a command unless the settings file in the current folder sets what only the user may set."""
-    if CONFIG not in os.environ:
-        for name, value in context.params.items():
-            if _is_from_file(context, name):
-                refuse_unrequested(FILE, name, value)
-    return invoke(context)
+def _invoke_with_settings(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
+    """Run a command; a settings file that the user did not name may only choose data and appearance."""
+    if CONFIG in os.environ:
+        return invoke(context)
+    sources = {name: _source(context, name) for name in context.params}
+    found = {name: context.params[name] for name, source in sources.items() if source == _FROM_FILE}
+    # Options of suites, which typer does not know.
+    found |= {name: value for name, value in (context.default_map or {}).items() if name not in sources}
+    requested = {name: context.params[name] for name, source in sources.items() if source in _FROM_USER}
+    requested[PLUGINS] = os.environ.get(PLUGINS, "").split(os.pathsep)
+    with apply_found(Path(FILE), found, requested):
+        return invoke(context)
 
 
-def _is_from_file(context: typer.Context, name: str) -> bool:
+def _source(context: typer.Context, name: str) -> str:
+    """Where the value of an option comes from, as Click calls it; empty if there is none."""
     source = context.get_parameter_source(name)
-    return source is not None and source.name == "DEFAULT_MAP"
+    return source.name if source else ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -216,7 +225,7 @@ def main(arguments: list[str] | None = None) -> int:
     except TyperException as error:
         message = re.sub(r" \(env var: '\w+'\)", "", error.format_message()).rstrip(".")
         context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
-        if context is not None and parameter is not None and _is_from_file(context, parameter.name):
+        if context is not None and parameter is not None and _source(context, parameter.name) == _FROM_FILE:
             message = f"{os.environ.get(CONFIG, FILE)}: {parameter.name}: {message}"
         complain(f"acidtest: {message}; see: acidtest {_command(words)}--help")
         status = 2

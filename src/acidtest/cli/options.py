@@ -20,8 +20,7 @@ import typer
 from acidtest.core.document import Document
 from acidtest.core.errors import AcidtestError, UnknownNameError, terminal_text
 from acidtest.core.logs import NOTE, PlainFormatter, log
-from acidtest.core.registry import PLUGINS
-from acidtest.core.settings import CONFIG, PREFIX
+from acidtest.core.settings import CONFIG, PLUGINS, PREFIX
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Verbose = Annotated[

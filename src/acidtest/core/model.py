@@ -19,6 +19,7 @@ from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.labels import Probabilities as Probabilities
 from acidtest.core.logs import log, note
 from acidtest.core.registry import Option, Registry, parse_options, read_options
+from acidtest.core.settings import require_requested
 
 if TYPE_CHECKING:
     import polars as pl
@@ -259,7 +260,11 @@ def exit_error(what: str, error: SystemExit) -> AcidtestError:
 
 
 def import_users_module(name: str, where: str) -> ModuleType:
-    """A module of the user's, searched in the current folder first; ``where`` begins the messages of errors."""
+    """A module of the user's, searched in the current folder first; ``where`` begins the messages of errors.
+
+    Raises if only a settings file that the user did not name asks for it.
+    """
+    require_requested(f"python:{name}", f"runs code: {where}")
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:

@@ -22,12 +22,10 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
+from acidtest.core.settings import PLUGINS, require_requested
 from acidtest.core.suite import Argument
 
 T = TypeVar("T")
-
-PLUGINS = "ACIDTEST_PLUGINS"
-"""Environment variable that lists local files to import; settings files, which may be untrusted, cannot."""
 
 _IMPORTED_FILES = set[str]()
 
@@ -197,7 +195,11 @@ def plugin_error(error: Exception) -> AcidtestError | None:
 
 
 def import_file(path: Path, module_name: str, what: str) -> ModuleType:
-    """Run a Python file as a module of this name; errors begin with ``what``."""
+    """Run a Python file as a module of this name; errors begin with ``what``.
+
+    Raises if only a settings file that the user did not name asks for it.
+    """
+    require_requested(path.resolve(), f"runs code: {path}")
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise AcidtestError(f"{what} cannot be imported")

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from acidtest.core.errors import AcidtestError, import_optional
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, Keep, Model, Probabilities, Resolution
+from acidtest.core.settings import require_requested
 from acidtest.models.prompts import ArrangedPrompt, Prompt, answer_orders, load_prompt
 from acidtest.models.replies import Reply, ReplyMeaning, Usage, read_probabilities, read_text
-from acidtest.models.servers import RefusedRequestError, RequestOptions, Server, SystemAccess
+from acidtest.models.servers import RefusedRequestError, RequestOptions, Server, SystemAccess, parse_address
 
 Api = Literal["chat", "completions"]
 Answers = Literal["auto", "logprobs", "text"]
@@ -84,6 +85,8 @@ def endpoint(
         if not least <= value < float("inf"):
             raise AcidtestError(f"endpoint: --{option.replace('_', '-')} is a number from {least} on, not {value}")
     prompts = _load_prompts(prompt, paraphrases)
+    parse_address(address)
+    require_requested(f"endpoint:{rest}", f"sends a key to a server: endpoint:{rest}")
     options = EndpointOptions(name, address, prompts, orders, api, answers, temperature, max_tokens)
     requests = RequestOptions(concurrency, rate, retries, timeout)
     usage = Usage(price_in, price_out)

@@ -13,6 +13,7 @@ import polars as pl
 from acidtest.core.errors import AcidtestError, FileError, import_optional
 from acidtest.core.estimate import signature
 from acidtest.core.logs import log, stage
+from acidtest.core.settings import pass_request
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ def annotation_project(
         _refuse_other_questionnaire(database, questionnaire)
         return Project(database)
     plan = options.load_plan()
+    if options.plan:
+        pass_request(str(options.plan), plan.suite)
     asked, text = _load_questionnaire(questionnaire or plan.questionnaire)
     if database.exists:
         _refuse_other_questionnaire(database, questionnaire or plan.questionnaire)

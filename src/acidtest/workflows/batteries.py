@@ -11,8 +11,7 @@ from pathlib import Path
 
 from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError, list_some
 from acidtest.core.logs import log, note, stage
-from acidtest.core.registry import PLUGINS
-from acidtest.core.settings import PREFIX
+from acidtest.core.settings import PLUGINS, PREFIX
 from acidtest.core.study import LOADERS
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, find_generator, resolve_names

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from acidtest.core.errors import AcidtestError, FileError, import_optional, list_some
 from acidtest.core.files import chunks
 from acidtest.core.logs import log
+from acidtest.core.settings import require_requested
 from acidtest.core.structured import check_json_bounds, read_json
 
 T = TypeVar("T")
@@ -329,6 +330,7 @@ def _cached_folder(name: str, spec: str) -> Path:
 
 
 def _fetch(name: str, spec: str) -> Path:
+    require_requested(spec, f"asks a server for a model: {spec}")
     (hub,) = import_optional("huggingface_hub")
     try:
         return Path(hub.snapshot_download(name, allow_patterns=list(HUB_FILES)))
