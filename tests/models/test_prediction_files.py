@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -414,3 +415,47 @@ def test_original_pairs_are_left_out_when_rows_are_matched_by_order(tmp_path: Pa
     assert list(run.run.header.suites) == ["stress/negation"]
     with pytest.raises(AcidtestError, match="--in-order takes predictions for one suite, but these are several"):
         api.run(f"answers:{path}", made, output=tmp_path / "run", options={"in_order": True})
+
+
+NOT_TEXT = {
+    "List": pl.Series([["neutral"], ["entailment"]]),
+    "Array": pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int64, 2)),
+    "Struct": pl.Series([{"label": "neutral"}, {"label": "entailment"}]),
+    "Duration": pl.Series([timedelta(1), timedelta(2)]),
+    "Binary": pl.Series([b"neutral", b"\xff\xfe"]),
+}
+# A map in Parquet is a list of keys with values.
+MAPS = pl.Series([[{"key": "a", "value": 1}], [{"key": "b", "value": 2}]])
+
+
+@pytest.mark.parametrize("kind", NOT_TEXT)
+@pytest.mark.parametrize("column", ["id", "premise", "prediction"])
+def test_a_column_of_another_type_in_parquet_is_named(tmp_path: Path, column: str, kind: str) -> None:
+    columns = {"id": ["1", "2"], "premise": ["A", "B"], "hypothesis": ["C", "D"], "prediction": ["neutral", "neutral"]}
+    path = tmp_path / "p.parquet"
+    pl.DataFrame({**columns, column: NOT_TEXT[kind]}).write_parquet(path)
+    with pytest.raises(FileError, match=rf"p\.parquet: column '{column}' (holds|has) "):
+        model_from_spec(f"answers:{path}")
+
+
+def test_a_map_as_an_id_is_named(tmp_path: Path) -> None:
+    pl.DataFrame({"id": MAPS, "prediction": ["neutral", "neutral"]}).write_parquet(tmp_path / "p.parquet")
+    with pytest.raises(FileError, match="column 'id' holds List values, but text or numbers were expected"):
+        model_from_spec(f"answers:{tmp_path / 'p.parquet'}")
+
+
+@pytest.mark.parametrize("kind", NOT_TEXT)
+def test_other_columns_of_parquet_may_have_any_type(tmp_path: Path, kind: str) -> None:
+    columns = {"id": ["1", "2"], "prediction": ["neutral", "neutral"], "image": NOT_TEXT[kind]}
+    pl.DataFrame(columns).write_parquet(tmp_path / "p.parquet")
+    assert model_from_spec(f"answers:{tmp_path / 'p.parquet'}").resolution == "three-way"
+
+
+@pytest.mark.parametrize("column", ["id", "prediction", "remark"])
+def test_text_of_parquet_that_is_not_utf8_is_named(tmp_path: Path, column: str) -> None:
+    columns = {"id": ["1", "2"], "prediction": ["neutral", "neutral"], column: ["QQQQzzzz", "neutral"]}
+    path = tmp_path / "p.parquet"
+    pl.DataFrame(columns).write_parquet(path, compression="uncompressed", statistics=False)
+    path.write_bytes(path.read_bytes().replace(b"QQQQ", b"\xff\xfe\xfa\xff"))
+    with pytest.raises(FileError, match=f"column '{column}' holds text that is not UTF-8; write it again as UTF-8"):
+        model_from_spec(f"answers:{path}")

@@ -29,7 +29,7 @@ from acidtest.cli.options import (
     suite_options,
     variable_name,
 )
-from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, interrupt_normally
+from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, cut_long_values, interrupt_normally
 from acidtest.core.logs import log
 from acidtest.core.registry import docstring_after, module_source, plugin_error
 from acidtest.core.settings import CONFIG, FILE, PLUGINS, PREFIX, apply_found, read_settings
@@ -227,7 +227,7 @@ def main(arguments: list[str] | None = None) -> int:
         context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
         if context is not None and parameter is not None and _source(context, parameter.name) == _FROM_FILE:
             message = f"{os.environ.get(CONFIG, FILE)}: {parameter.name}: {message}"
-        complain(f"acidtest: {message}; see: acidtest {_command(words)}--help")
+        complain(f"acidtest: {cut_long_values(message)}; see: acidtest {_command(words)}--help")
         status = 2
     except AcidtestError as error:
         complain(f"acidtest: {error}")

@@ -23,11 +23,28 @@ _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202
 """Control characters except tab and line feed, and marks that change the direction of text."""
 
 
+MAX_QUOTED = 200
+"""The most characters of a value that an error message quotes."""
+
+_MAX_WORD, _MAX_MESSAGE = 255, 5_000
+"""The most characters of a word without quotes, which may be the name of a file, and of a whole message."""
+
+_QUOTED = re.compile(
+    r"""(?<!\w)'(?P<single>[^'\\]*+(?:(?:\\.|'(?=\w))[^'\\]*+)*+)'(?!\w)"""
+    r"""|(?<!\w)"(?P<double>[^"\\]*+(?:(?:\\.|"(?=\w))[^"\\]*+)*+)"(?!\w)""",
+    re.DOTALL,
+)
+_LONG_WORD = re.compile(rf"[^\s'\"/\\]{{{_MAX_WORD + 1},}}")
+
+
 class AcidtestError(Exception):
-    """An error that a user can correct; the message says what is wrong, what was expected and what to do next."""
+    """An error that a user can correct; the message says what is wrong, what was expected and what to do next.
+
+    Values between quotes are cut at ``MAX_QUOTED`` characters.
+    """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(terminal_text(str(message)))
+        super().__init__(terminal_text(cut_long_values(str(message))))
 
 
 class FileError(AcidtestError):
@@ -36,9 +53,9 @@ class FileError(AcidtestError):
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
         self.path = Path(path)
         self.line = line
-        self.problem = message
+        self.problem = cut_long_values(message)
         where = f"{path}:{line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {message}")
+        super().__init__(f"{where}: {self.problem}")
 
 
 class FolderInUseError(AcidtestError):
@@ -80,6 +97,19 @@ def import_optional(*names: str, extra: str = "hf", work: str = "this kind of mo
         return [importlib.import_module(name) for name in names]
     except ModuleNotFoundError as error:
         raise AcidtestError(f"{work} needs {error.name}; install it with: pip install 'acidtest[{extra}]'") from error
+
+
+def cut_long_values(text: str) -> str:
+    """The text of a message with quoted values cut at ``MAX_QUOTED`` characters; long words are cut too."""
+    if len(text) <= MAX_QUOTED:
+        return text
+    text = _LONG_WORD.sub(lambda match: f"{match[0][:MAX_QUOTED]}…", _QUOTED.sub(_cut_quoted, text))
+    return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 1000]}…{text[-1000:]}"
+
+
+def _cut_quoted(match: re.Match[str]) -> str:
+    quoted = match[0]
+    return quoted if len(quoted) <= MAX_QUOTED + 2 else f"{quoted[: MAX_QUOTED + 1]}…{quoted[-1]}"
 
 
 def terminal_text(text: str) -> str:

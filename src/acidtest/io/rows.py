@@ -26,6 +26,9 @@ from acidtest.io import blocks
 MAX_MEMORY_BYTES = 12 << 20
 """The most bytes of rows that are kept in memory; with more, all are on disk."""
 
+_NOT_UTF8 = "invalid UTF-8"
+"""What Polars says of a text column of Parquet with other bytes."""
+
 Schema = Mapping[str, Any]
 """The names of columns and their Polars types."""
 
@@ -118,7 +121,7 @@ def parquet_rows(path: Path, *, in_memory: bool = True) -> Rows:
         while start < height:
             if _stamp(path) != stamp:
                 raise FileError(path, "was changed after it was loaded; load it again")
-            with _name_in_errors(path):
+            with _name_in_errors(path, columns):
                 part = scan.select(by_name(*columns)).slice(start, step).collect()
             yield _cast(part, {name: schema[name] for name in columns})
             start += step
@@ -145,12 +148,23 @@ def parquet_metadata(path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _name_in_errors(path: Path) -> Iterator[None]:
+def _name_in_errors(path: Path, columns: Sequence[str] = ()) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).splitlines()[0]
+        if _NOT_UTF8 in reason and (column := next((name for name in columns if _holds_bad_text(path, name)), "")):
+            problem = f"column {column!r} holds text that is not UTF-8; write it again as UTF-8, or remove the column"
+            raise FileError(path, problem) from error
         raise FileError(path, f"is not a whole Parquet file ({reason}); copy or write it again") from error
+
+
+def _holds_bad_text(path: Path, column: str) -> bool:
+    try:
+        pl.scan_parquet(path, glob=False, hive_partitioning=False).select(by_name(column)).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        return _NOT_UTF8 in str(error)
+    return False
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -184,6 +184,15 @@ def remove_formula_prefix(frame: _Frame) -> _Frame:
     return _replace_pattern(frame, _PREFIXED_FORMULA, "$1")
 
 
+def is_opaque(dtype: object) -> bool:
+    """Whether values of a type, such as images and durations in Parquet, cannot be written as text."""
+    if isinstance(dtype, pl.Struct):
+        return any(is_opaque(field.dtype) for field in dtype.fields)
+    if isinstance(dtype, pl.List | pl.Array):
+        return is_opaque(dtype.inner)
+    return isinstance(dtype, pl.Binary | pl.Duration)
+
+
 def flatten(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with lists and other nested values as JSON, and categories as strings."""
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]

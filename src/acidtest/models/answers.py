@@ -33,6 +33,8 @@ from acidtest.models.label_maps import check_gold_order
 from acidtest.models.prediction_files import (
     ID_COLUMNS,
     PredictionOptions,
+    column_text,
+    drop_opaque_columns,
     missing_column,
     parse_order,
     read_predictions,
@@ -76,7 +78,7 @@ class AnswersModel:
         self._options, self._trusted = options, trust_labels
         self.path = path
         self.name = name or f"answers:{path.name}"
-        self._table, self._texts = _read_file(path)
+        self._table, self._texts = _read_file(path, options)
         self._missing, self._in_order = missing, in_order
         settings = json.dumps([asdict(options), missing, *(["in order"] if in_order else [])], sort_keys=True)
         self.fingerprint = hashlib.blake2b(read_bytes(path) + settings.encode(), digest_size=8).hexdigest()
@@ -324,18 +326,18 @@ def answers(
     return CompletedModel(model, f"answers:{rest}")
 
 
-def _read_file(path: Path) -> tuple[FileTable, dict[str, pl.Series]]:
+def _read_file(path: Path, options: PredictionOptions) -> tuple[FileTable, dict[str, pl.Series]]:
     """The table in a file, and the premises and hypotheses in it, or one of them, under our names."""
-    table = claim_table(read_table(path))
+    table = drop_opaque_columns(claim_table(read_table(path)), options.columns)
     names = {name.lower(): name for name in reversed(table.columns)}
     layouts = [layout for layout in LAYOUTS if layout.header and {layout.premise, layout.hypothesis} <= names.keys()]
     columns = {name: names[name] for name in _TEXTS if name in names}
     for layout in layouts[:1]:
         if layout.quoted is not None:
             # Read with the quoting of the suite's file; otherwise texts would differ.
-            table = read_table(path, quoted=layout.quoted)
+            table = drop_opaque_columns(read_table(path, quoted=layout.quoted), options.columns)
         columns = {"premise": names[layout.premise], "hypothesis": names[layout.hypothesis]}
-    texts = {name: table.frame[column].cast(pl.String) for name, column in columns.items()}
+    texts = {name: column_text(table, column, name) for name, column in columns.items()}
     if layouts and (question := question_column(table, layouts[0])):
         texts["hypothesis"] = join_questions(table.frame[question].cast(pl.String), texts["hypothesis"])
     return table, texts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -23,7 +23,8 @@ from acidtest.core.labels import LABELS, TWO_WAY_LABELS, gold_name, one_hot
 from acidtest.core.logs import log, note
 from acidtest.core.model import Resolution
 from acidtest.core.structured import parse_json
-from acidtest.io.tables import FileTable, flatten
+from acidtest.io.layouts import LAYOUTS
+from acidtest.io.tables import FileTable, flatten, is_opaque
 
 Values = npt.NDArray[np.float32]
 
@@ -37,6 +38,15 @@ SUPPORT_COLUMNS = (
     *("score", "entailment", "p_entailment", "prob_entailment", "entailment_prob", "entailment_probability"),
 )
 """Columns with the probability that the premise supports the hypothesis, if no other column holds predictions."""
+
+_COLUMNS_OF_ROLES: Mapping[str, Collection[str]] = {
+    "id": ID_COLUMNS,
+    "label": (*PREDICTION_COLUMNS, *LABEL_COLUMNS, *SUPPORT_COLUMNS),
+    **{label: tuple(pattern.format(label) for pattern in PROBABILITY_COLUMNS) for label in LABELS},
+    "premise": {layout.premise for layout in LAYOUTS},
+    "hypothesis": {layout.hypothesis for layout in LAYOUTS},
+}
+"""The names, in lower case, of columns that may be read."""
 
 UNANSWERED = "unanswered"
 ALLOWED = (*LABELS, "non-entailment", UNANSWERED)
@@ -123,8 +133,35 @@ def read_predictions(table: FileTable, options: PredictionOptions, *, has_pairs:
             raise FileError(table.path, str(UnknownNameError("column", name, table.frame.columns, " (--columns)")))
     names = {name.lower(): name for name in reversed(table.frame.columns)}
     id_column = chosen.get("id") or next((names[name] for name in ID_COLUMNS if name in names), None)
-    ids = table.frame[id_column].cast(pl.String).to_list() if id_column else [None] * table.frame.height
+    ids = column_text(table, id_column, "id").to_list() if id_column else [None] * table.frame.height
     return replace(_read_values(table, options, names, has_pairs=has_pairs), ids=ids, id_column=id_column)
+
+
+def column_text(table: FileTable, name: str, role: str) -> pl.Series:
+    """The cells of a column of texts or numbers as text; lists, objects and the like raise an error."""
+    cells = table.frame[name]
+    if cells.dtype.is_nested():
+        raise _type_error(table, name, role)
+    return cells.cast(pl.String)
+
+
+def drop_opaque_columns(table: FileTable, chosen: Mapping[str, str]) -> FileTable:
+    """The table without columns of bytes and durations; one that would be read raises an error."""
+    opaque = [name for name, dtype in table.rows.schema.items() if is_opaque(dtype)]
+    roles = {column: role for role, column in chosen.items()}
+    for name in opaque:
+        role = roles.get(name) or next((role for role, names in _COLUMNS_OF_ROLES.items() if name.lower() in names), "")
+        if role:
+            raise _type_error(table, name, role)
+    kept = [name for name in table.rows.schema if name not in opaque]
+    return replace(table, rows=table.rows.select(kept)) if opaque else table
+
+
+def _type_error(table: FileTable, name: str, role: str) -> FileError:
+    kind = str(table.rows.schema[name]).partition("(")[0]
+    problem = f"column {name!r} holds {kind} values, but text or numbers were expected; write it as text"
+    other = f", or name another column with --columns {role}=NAME" if role in ROLES else ""
+    return FileError(table.file(name), problem + other)
 
 
 def _read_values(

@@ -30,7 +30,7 @@ from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_mea
 from acidtest.io.corpus_files import fracas_table, is_parallel, is_xml, parallel_table, part_table
 from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header, standard_names
 from acidtest.io.rows import Rows, Spool, part_files
-from acidtest.io.tables import FileTable, flatten, read_table, stem
+from acidtest.io.tables import FileTable, flatten, is_opaque, read_table, stem
 from acidtest.text.published_sets import AS_A_FILE, FilePairs, hans_label_map, recognise
 from acidtest.text.questions import QUESTION, join_questions
 
@@ -120,7 +120,7 @@ def read_corpus(
     check_names(columns)
     table = _table(Path(path), columns)
     # Images, durations and similar Parquet values cannot be written as text.
-    writable = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
+    writable = [name for name, dtype in table.rows.schema.items() if not is_opaque(dtype)]
     table = replace(table, rows=table.rows.select(writable))
     if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
@@ -196,14 +196,6 @@ def _table(path: Path, columns: Mapping[str, str]) -> FileTable:
         raise FileError(path, problem)
     table = read_table(path, header=lambda cells: is_header(cells, columns))
     return table if columns else claim_table(table)
-
-
-def _is_opaque(dtype: object) -> bool:
-    if isinstance(dtype, pl.Struct):
-        return any(_is_opaque(field.dtype) for field in dtype.fields)
-    if isinstance(dtype, pl.List | pl.Array):
-        return _is_opaque(dtype.inner)
-    return isinstance(dtype, pl.Binary | pl.Duration)
 
 
 def _reread_quotes(table: FileTable, layout: Layout) -> FileTable:
