@@ -183,6 +183,8 @@ def test_a_flag_goes_before_a_variable_and_a_variable_before_the_file(
         (["run", "--limt", "3"], "no option called '--limt'; did you mean '--limit'"),
         (["run", "--words", "old"], "no vocabulary is called 'old', and there is no such file"),
         (["run", "-m", "hfx:bert"], "no kind of model called 'hfx'"),
+        (["run", "-m", "roberta-large-mnli"], "did you mean hf:roberta-large-mnli?"),
+        (["run", "-m", "facebook/bart-large-mnli"], "did you mean hf:facebook/bart-large-mnli?"),
         (["run", "-s", "p.csv", "--suite-label-map", "a=maybe"], "no gold label called 'maybe'"),
         (["run", "-s", "p.csv", "--suite-label-map", "a=maybe"], "(--suite-label-map)"),
         (["run", "--collapse", "mean"], "collapse 'mean' is not argmax, sum or threshold=T"),
@@ -385,3 +387,18 @@ def test_why_runs_are_not_compared_is_said_beside_their_contamination(capsys: py
     assert "the runs are not compared with each other: no two of the runs have a suite in common" in err
     assert "--plots: there are no differences to draw" in err
     assert "plots:" not in out
+
+
+def test_a_misspelt_option_is_told_without_a_note_on_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--modle", "baseline:overlap"]) == 2
+    err = capsys.readouterr().err
+    assert err == "acidtest: no option called '--modle'; did you mean '--model' or '--order'?\n"
+
+
+def test_contamination_without_the_four_suites_is_an_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "-m", "baseline:overlap", "-s", "hans", "--limit", "60", "-o", "one", "-q", "--json"]) == 0
+    assert main(["contamination", "one"]) == 2
+    assert "no model has runs of all four suites: run it on hans and on hans/novel" in capsys.readouterr().err

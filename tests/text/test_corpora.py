@@ -168,6 +168,30 @@ def test_three_columns_without_header_are_premise_hypothesis_label(written, labe
     assert found.rows_read == 2
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("text_a", "text_b", "e"),
+        ("s1", "s2", "n"),
+        ("a", "b", "c"),
+        ("Premise", "Hypothesis", "entailment"),
+        ("sentence1", "sentence2", "neutral"),
+    ],
+)
+def test_names_of_columns_before_a_label_are_a_header(written, header: tuple[str, str, str]) -> None:
+    columns = dict(zip(("premise", "hypothesis", "label"), header, strict=True))
+    path = written("a.tsv", [header, ("A cat.", "A cat.", "e"), ("A dog.", "A cow.", "neutral")])
+    assert read_corpus(path, columns=columns).rows_read == 2
+    with pytest.raises(FileError, match=f"{header[0]}, {header[1]}, {header[2]}|{header[0]} and {header[1]}|no label"):
+        read_corpus(path)
+
+
+@pytest.mark.parametrize("pair", [("Dog", "Animal", "e"), ("hot_dog", "corn_dog", "neutral"), ("Text", "Text", "n")])
+def test_single_words_before_a_label_are_a_pair(written, pair: tuple[str, str, str]) -> None:
+    path = written("a.tsv", [pair, ("Cat", "Animal", "entailment")])
+    assert read_corpus(path).rows_read == 2
+
+
 def test_columns_without_header_can_be_given_by_number(written) -> None:
     path = written("a.tsv", [("7", "yes", "A cat.", "A dog."), ("8", "no", "A cow.", "A pig.")])
     columns = {"premise": "column_3", "hypothesis": "column_4", "label": "column_2", "source_id": "column_1"}

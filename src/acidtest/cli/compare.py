@@ -88,7 +88,7 @@ def compare(
     """
     _require_different(runs)
     finished = [finished_run(folder) for folder in runs]
-    leaks = STUDIES["contamination"].compute(finished, reference=reference or (), correction=correction)
+    leaks = reporting.measure_contamination(finished, reference=reference or (), correction=correction)
     result, reason = None, ""
     try:
         result = STUDIES["comparison"].compute(finished, correction=correction, seed=seed, by=tuple(by or ()))

@@ -154,13 +154,13 @@ def run(
     continues, or prints what is done.
     """
     specs = list(dict.fromkeys(model or [DEFAULT_MODEL]))
+    require_one_run(name, specs)
+    wanted = suites or STANDARD
+    arguments, options = extra_arguments(context, wanted, specs)
     if not (model or suites or limit):
         limit = DEFAULT_LIMIT
         sample = f"{DEFAULT_MODEL} is asked at most {limit:,} pairs of each suite"
         note("neither model nor suites are named: %s; acidtest run -m %s asks all", sample, DEFAULT_MODEL)
-    require_one_run(name, specs)
-    wanted = suites or STANDARD
-    arguments, options = extra_arguments(context, wanted, specs)
     battery = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=files.reading(specs))
     options |= {"label_map": files.label_map} if files.label_map else {}
     finished = []

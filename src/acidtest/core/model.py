@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import sysconfig
 import traceback
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_chec
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, suggest_near
 from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.labels import Probabilities as Probabilities
 from acidtest.core.logs import log, note
@@ -362,4 +363,7 @@ def _split_spec(spec: str) -> tuple[str, str]:
             raise AcidtestError(f"{spec!r} is a file or folder; say what kind of model it holds: {kinds}")
         if whole := next((whole for whole in SPECS if whole.partition(":")[2] == spec), ""):
             raise AcidtestError(f"no kind of model called {spec!r}; did you mean {whole!r}?")
+        # Two words or a slash: the name of a model on the hub, unless it is a misspelt kind.
+        if re.search(r"\w[-/]\w", spec) and not suggest_near(spec, MODELS):
+            raise AcidtestError(f"{spec!r} names no kind of model; did you mean hf:{spec}?")
     return kind, rest

@@ -30,6 +30,9 @@ a statement part of a longer text.
 
 _UNNAMED = re.compile(r"column_[1-9]\d*")
 
+_COLUMN_NAME = re.compile(r"[^\W\d_]+(?:_\w+|\d+)|[^\W\d_]")
+"""Matches what a column may be called and a sentence cannot: a word with an underscore or a number, or one letter."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -156,7 +159,7 @@ def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
     """Whether the first line of delimited text is a header.
 
     Three cells of which the last is a label are a row, unless they name the columns of a layout, as ``document``,
-    ``claim`` and ``supported`` do.
+    ``claim`` and ``supported`` do, or the first two are names of columns, as in ``text_a,text_b,e``.
     """
     cells = list(cells)
     if columns:
@@ -166,7 +169,19 @@ def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
     if len(cells) != len(ROLES) or not (gold_name(last) or (last and last in NO_GOLD)):
         return True
     names = {cell.strip().lower() for cell in cells}
+    if _are_names(*(cell.strip().lower() for cell in cells)):
+        return True
     return any(names == {layout.premise, layout.hypothesis, layout.label} for layout in LAYOUTS)
+
+
+def _are_names(first: str, second: str, label: str) -> bool:
+    """Whether the first two cells of a line that ends in a label are names of columns, not texts."""
+    known = ({getattr(layout, role) for layout in LAYOUTS} - _DOUBTFUL for role in ROLES)
+    if all(cell in names for cell, names in zip((first, second), known, strict=False)):
+        return True
+    # Pairs of single words are common, but few with a label of one letter look like s1 and s2 or text_a and text_b.
+    is_short = len(label) == 1 and first != second
+    return is_short and all(map(_COLUMN_NAME.fullmatch, (first, second)))
 
 
 def file_column(table: FileTable, name: str) -> str:

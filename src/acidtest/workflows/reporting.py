@@ -13,7 +13,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.files import is_page, refuse_overwrite, write_text
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
-from acidtest.core.study import STUDIES
+from acidtest.core.study import STUDIES, load_input
 from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
 
 if TYPE_CHECKING:
@@ -194,13 +194,25 @@ def _error_note(error: AcidtestError) -> Note:
 def _contamination(
     finished: Sequence[Finished], reference: Sequence[str | Path | Run | Finished]
 ) -> ContaminationResult:
-    from acidtest.studies.contamination import ContaminationResult, contamination
+    from acidtest.studies.contamination import ContaminationResult
 
     if len(finished) == 1 and not reference:
         known = finished[0].scored.contamination
         return ContaminationResult((known,) if known else ())
-    result: ContaminationResult = contamination([one.run for one in finished], reference=reference)
-    return result
+    return measure_contamination(finished, reference=reference)
+
+
+def measure_contamination(
+    runs: Sequence[str | Path | Run | Finished],
+    *,
+    reference: Sequence[str | Path | Run | Finished] = (),
+    correction: str = "holm",
+) -> ContaminationResult:
+    """The contamination of every model whose runs hold the four suites; none is no error."""
+    from acidtest.studies.contamination import ContaminationResult, measure_models
+
+    ours, clean = (load_input(Sequence[Run], given) for given in (runs, reference))
+    return ContaminationResult(measure_models(ours, reference=clean, correction=correction))
 
 
 def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "holm", seed: int = 0) -> list[Contrast]:

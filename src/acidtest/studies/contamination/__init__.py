@@ -150,13 +150,24 @@ def contamination(
 ) -> ContaminationResult:
     """Show whether models have seen HANS: published against fresh words and templates.
 
-    Models whose runs do not hold the four suites are passed over; with a reference, that is an error.
+    Models whose runs do not hold the four suites are skipped; it is an error if no model is left, or with a reference.
     """
+    models = measure_models(runs, reference=reference, correction=correction)
+    if not models:
+        raise AcidtestError(
+            "no model has runs of all four suites: run it on hans and on hans/novel, each with words=published and "
+            "with words=fresh (acidtest run -m MODEL -s hans,hans/novel --words published,fresh)"
+        )
+    return ContaminationResult(models)
+
+
+def measure_models(
+    runs: Sequence[Run], *, reference: Sequence[Run] = (), correction: str = "holm"
+) -> tuple[ModelContamination, ...]:
+    """The result of every model whose runs hold the four suites; with a reference, it is an error if they do not."""
     clean = {run.header.model.signature for run in reference}
     models = [members for members in _runs_by_model(runs, clean) if reference or holds_the_four(members)]
-    return ContaminationResult(
-        tuple(measure_contamination(members, reference=reference, correction=correction) for members in models)
-    )
+    return tuple(measure_contamination(members, reference=reference, correction=correction) for members in models)
 
 
 def _runs_by_model(runs: Sequence[Run], clean: set[str]) -> list[list[Run]]:

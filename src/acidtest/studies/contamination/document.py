@@ -32,7 +32,7 @@ def document(result: ContaminationResult) -> Document:
     headline = " ".join(f"{model.model}: {model.verdict}" if several else model.verdict for model in result.models)
     return Document(
         title="acidtest contamination",
-        headline=headline or "No model was asked all four suites.",
+        headline=headline,
         parts=tuple(Section(f"Contamination: {model.model}", tuple(_parts(model))) for model in result.models),
         models=tuple(model.model for model in result.models),
     )
