@@ -22,6 +22,7 @@ from acidtest.core.structured import (
     parse_json,
     parse_toml,
     read_json,
+    read_json_entries,
     read_own_json,
     read_toml_table,
     toml_lines,
@@ -269,3 +270,22 @@ def test_a_table_reports_what_is_wrong_with_the_line_of_its_key(tmp_path: Path) 
     with pytest.raises(FileError, match=r"a.toml:1: no key called 'one'; did you mean 'ones'"):
         table.refuse_unknown(["ones", "inner"])
     assert table.value("three", str, "default") == "default"
+
+
+def test_entries_of_an_array_come_whole_wherever_its_pieces_end() -> None:
+    text = '[ {"a": [1, 2], "b": "é]"} ,\n{"a": []}, {} ]'.encode()
+    entries = [{"a": [1, 2], "b": "é]"}, {"a": []}, {}]
+    for size in range(1, len(text) + 1):
+        pieces = [text[start : start + size] for start in range(0, len(text), size)]
+        assert list(read_json_entries(pieces, "x.json", dict[str, Any])) == entries
+    assert list(read_json_entries([b"[12", b"34, 5", b"]"], "x.json", int)) == [1234, 5]
+    assert list(read_json_entries([b" ", b"[", b" ]"], "x.json", int)) == []
+
+
+def test_too_many_values_are_refused_before_they_are_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structured, "MOST_VALUES", 100)
+    monkeypatch.setattr(structured.json, "loads", pytest.fail)
+    for text in ("[" + "{}," * 100 + "{}]", "[" + '"",' * 400 + '""]'):
+        (tmp_path / "a.json").write_text(text, "utf-8")
+        with pytest.raises(FileError, match=r"a\.json: holds more than 100 values"):
+            read_json(tmp_path / "a.json", list[Any])

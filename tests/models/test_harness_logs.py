@@ -13,7 +13,7 @@ import pytest
 from acidtest.core.errors import FileError
 from acidtest.core.files import write_json
 from acidtest.models.harness_logs import HarnessLog, HarnessModel, mean_label
-from acidtest.models.harness_tasks import TaskRecipe
+from acidtest.models.harness_tasks import ReplyAnswer, TaskRecipe
 from acidtest.models.inspect_logs import is_inspect_log, read_inspect_log
 from acidtest.models.lm_eval_samples import is_samples_file, read_samples
 
@@ -131,9 +131,84 @@ def test_what_is_wrong_in_an_archive_is_named(content: list[dict[str, Any]], mes
 
 
 def test_an_archive_unpacks_to_no_more_than_a_file_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acidtest.models.inspect_logs.MOST_TABLE_BYTES", 1 << 20)
+    monkeypatch.setattr("acidtest.models.inspect_logs.MOST_BYTES", 1 << 20)
     path = tmp_path / "a.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", b" " * (3 << 20))
     with pytest.raises(FileError, match=r"a\.eval: header\.json: unpacks to more than 1,048,576 bytes"):
         read_inspect_log(path)
+
+
+def error(number: int) -> dict[str, Any]:
+    return {"id": number, "error": "the server is down"}
+
+
+def test_the_samples_of_an_archive_are_counted_while_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+
+    def counted(sample: Any, recipe: TaskRecipe, path: Path) -> ReplyAnswer:
+        nonlocal made
+        made += 1
+        return ReplyAnswer(None)
+
+    monkeypatch.setattr("acidtest.models.inspect_logs.MAX_SAMPLES", 100)
+    monkeypatch.setattr("acidtest.models.inspect_logs._read_sample", counted)
+    with pytest.raises(FileError, match=r"a\.eval: holds more than 100 samples; split the suite"):
+        read_inspect_log(write_archive(tmp_path / "a.eval", [error(number) for number in range(200)]))
+    assert made == 100, "nothing is read beyond the limit"
+
+
+def test_the_members_of_an_archive_share_one_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acidtest.core.files.UNPACK_RATIO_FROM", 1 << 20)
+    monkeypatch.setattr("acidtest.core.files.MAX_UNPACK_RATIO", 20)
+    part = json.dumps([{"id": number, "error": "x" * 1000} for number in range(600)])
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(HEADER))
+        for number in range(5):
+            archive.writestr(f"_journal/summaries/{number}.json", part)
+    with pytest.raises(FileError, match=r"a\.eval: unpacks to more than 20 times its size"):
+        read_inspect_log(path)
+
+
+def test_a_summary_of_no_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acidtest.core.structured.MOST_ENTRY_BYTES", 1 << 20)
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(HEADER))
+        archive.writestr("summaries.json", b'[{"id": 1, "x": [' + b"{}," * 1_000_000)
+    with pytest.raises(FileError, match=r"summaries\.json: has an entry of more than 1,048,576 bytes"):
+        read_inspect_log(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'[{"id": 1, "error": "x"}', "is not a whole JSON array"),
+        (b'{"id": 1}', "expected a list"),
+        (b"", "is not a whole JSON array"),
+        (b'[{"id": "\xff"}]', "is not valid JSON"),
+        (b'[{"id": 1, "error": ' + b"[" * 100 + b"]" * 100 + b"}]", "nests lists and objects more than 64 deep"),
+        (b'[{"id": 1, "error": ' + b"[" * 9000 + b"]" * 9000 + b"}]", "is not valid JSON"),
+        (b'[{"id": 1, "id": 2}]', "stands more than once"),
+    ],
+)
+def test_summaries_that_are_no_whole_array_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(HEADER))
+        archive.writestr("summaries.json", content)
+    with pytest.raises(FileError, match=message):
+        read_inspect_log(path)
+
+
+def test_samples_are_read_themselves_if_a_summary_has_no_score(tmp_path: Path) -> None:
+    path = write_archive(tmp_path / "a.eval", [{"id": "a", "scores": {"gold_label": {"value": "N"}}}, {"id": "b"}])
+    with zipfile.ZipFile(path, "a") as archive:
+        for name, reply in (("a", "neutral"), ("b", "contradiction")):
+            whole = {"id": name, "output": {"completion": reply}}
+            archive.writestr(f"samples/{name}_epoch_1.json", json.dumps(whole))
+    rows = read_inspect_log(path).rows
+    assert [rows[name].tolist() for name in "ab"] == [[0, 1, 0], [0, 0, 1]]

@@ -20,7 +20,14 @@ from acidtest.core.model import Represents, model_from_spec
 from acidtest.models.encoders import numpy_encoders
 from acidtest.models.encoders.numpy_encoders import NumpyEncoder, single_threaded_blas
 from acidtest.models.encoders.pair_tokens import TokenizedPairs
-from acidtest.models.reference import BUNDLED, MAX_LENGTH, ReferenceModel, reference, restore_floats
+from acidtest.models.reference import (
+    BUNDLED,
+    MAX_LENGTH,
+    ReferenceModel,
+    load_encoder,
+    reference,
+    restore_floats,
+)
 
 TOOLS = Path(__file__).parents[2] / "tools" / "reference"
 WIDTH, HEAD, WORDS, POSITIONS = 48, 12, 90, 160
@@ -385,3 +392,13 @@ def test_a_run_says_how_many_pairs_were_cut_if_any_were(
         api.run(f"reference:{made()}", str(pairs), output=tmp_path / "run", page=False, cache=False)
     assert ("reference:tiny: 1 of 2 pairs were too long for it and were cut" in caplog.text) == said
     assert ("were cut" in caplog.text) == said
+
+
+def test_weights_that_unpack_to_far_more_than_their_file_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acidtest.core.files.UNPACK_RATIO_FROM", 1 << 20)
+    monkeypatch.setattr(np, "load", pytest.fail)
+    np.savez_compressed(tmp_path / "weights.npz", a=np.zeros(1 << 20))
+    with pytest.raises(FileError, match=r"weights\.npz: unpacks to more than 200 times its size"):
+        load_encoder(tmp_path / "weights.npz")

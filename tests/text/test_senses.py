@@ -246,7 +246,7 @@ def test_a_zip_file_of_something_else_is_named(tmp_path: Path) -> None:
     broken = tmp_path / "wordnet.zip"
     broken.write_bytes(b"no zip")
     with pytest.raises(
-        AcidtestError, match=r"wordnet\.zip: cannot be read as WordNet .* acidtest sources fetch wordnet"
+        AcidtestError, match=r"wordnet\.zip: is no zip archive that can be read .* acidtest sources fetch wordnet"
     ):
         definitions(WordNetFolder(broken, "test"))
 

@@ -18,7 +18,8 @@ import polars as pl
 
 from acidtest.annotate.conditions import CONNECTIVES, condition_holds, depends_on_gold, join_with_or
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.structured import MOST_TOML_BYTES, check_shape, parse_toml, read_bounded, refuse_newer
+from acidtest.core.files import read_bounded
+from acidtest.core.structured import MOST_TOML_BYTES, check_shape, parse_toml, refuse_newer
 
 SCHEMA = 1
 _FOLDER = "questionnaires"

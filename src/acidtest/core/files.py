@@ -9,9 +9,10 @@ import shutil
 import stat
 import sys
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -30,10 +31,14 @@ MAX_UNPACK_RATIO = 200
 UNPACK_RATIO_FROM = 64 * 2**20
 """The ratio is checked only beyond this many unpacked bytes: smaller files do no harm."""
 
+MAX_WHOLE_BYTES = 2**30
+"""The most bytes, unpacked, of a file that is read into memory whole."""
+
 LOCK = ".lock"
 """The file in a folder by which a process locks it."""
 
 _PIECE = 1 << 20
+_GUNZIP = "if it is meant to, unpack it first, for example with: gunzip --keep FILE"
 
 
 @contextmanager
@@ -156,8 +161,20 @@ def write_json(path: str | Path, value: Any) -> None:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The content of a file, unpacked when its name ends in ``.gz``."""
-    return b"".join(chunks(path))
+    """The content of a file, unpacked when its name ends in ``.gz``; raises beyond ``MAX_WHOLE_BYTES``."""
+    return read_bounded(path, MAX_WHOLE_BYTES)
+
+
+def read_bounded(
+    path: str | Path, most_bytes: int, *, remedy: str = "the most that a file of this kind may have"
+) -> bytes:
+    """The bytes of a file, unpacked when its name ends in ``.gz``; more than ``most_bytes`` are refused."""
+    content = bytearray()
+    for chunk in chunks(path):
+        content += chunk
+        if len(content) > most_bytes:
+            raise FileError(path, f"is larger than {most_bytes:,} bytes, {remedy}")
+    return bytes(content)
 
 
 def chunks(path: str | Path) -> Generator[bytes, None, None]:
@@ -233,15 +250,73 @@ def _unpack(path: Path, packed: IO[bytes]) -> Iterator[bytes]:
         raise FileError(path, f"is not valid gzip data ({error}); rename or repack it") from error
 
 
-def refuse_bomb(path: Path, packed_size: int, size: int) -> None:
-    """Raise when a file unpacks to more than ``MAX_UNPACKED_BYTES`` or ``MAX_UNPACK_RATIO`` allows."""
+def refuse_bomb(path: Path, packed_size: int, size: int, *, remedy: str = _GUNZIP) -> None:
+    """Raise when a file unpacks to more than ``MAX_UNPACKED_BYTES`` or ``MAX_UNPACK_RATIO`` allows.
+
+    Every reader of compressed files calls this: of gzip data, of zip archives and of NumPy archives.
+    """
     if size > MAX_UNPACKED_BYTES:
         problem = f"unpacks to more than {MAX_UNPACKED_BYTES:,} bytes"
     elif size > UNPACK_RATIO_FROM and size > MAX_UNPACK_RATIO * packed_size:
-        problem = f"unpacks to more than {MAX_UNPACK_RATIO} times its size, as text of people does not"
+        problem = f"unpacks to more than {MAX_UNPACK_RATIO} times its size, as data of people do not"
     else:
         return
-    raise FileError(path, f"{problem}; if it is meant to, unpack it first, for example with: gunzip --keep FILE")
+    raise FileError(path, f"{problem}; {remedy}")
+
+
+class Archive:
+    """Reads a zip archive; everything that it unpacks counts towards one limit."""
+
+    def __init__(self, path: str | Path, *, kind: str = "zip archive", remedy: str = "copy the file again") -> None:
+        """``kind`` says what the file should be, and ``remedy`` what to do if it is not."""
+        self.path = Path(path)
+        self._remedy = remedy
+        self._unpacked = 0
+        with ExitStack() as opened:
+            file = opened.enter_context(open_regular_file(self.path))
+            self._packed = os.fstat(file.fileno()).st_size
+            try:
+                self._zip = opened.enter_context(zipfile.ZipFile(file))
+            except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+                raise FileError(self.path, f"is no {kind} that can be read ({error}); {remedy}") from error
+            self._opened = opened.pop_all()
+        self.members = {member.filename: member for member in self._zip.infolist()}
+        """The members by name; of two with the same name, the last."""
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def require_small(self) -> None:
+        """Raise when all members together unpack to more than the limits allow, by the sizes that they declare.
+
+        No reader unpacks more of a member than its declared size.
+        """
+        refuse_bomb(self.path, self._packed, sum(one.file_size for one in self._zip.infolist()), remedy=self._remedy)
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The content of a member in pieces of about a megabyte."""
+        if name not in self.members:
+            raise FileError(self.path, f"has no {name}; {self._remedy}")
+        try:
+            with self._zip.open(self.members[name]) as file:
+                while piece := file.read(_PIECE):
+                    self._unpacked += len(piece)
+                    refuse_bomb(self.path, self._packed, self._unpacked, remedy=self._remedy)
+                    yield piece
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error) as error:
+            raise FileError(self.path, f"{name}: cannot be unpacked: {error}; {self._remedy}") from error
+
+    def read(self, name: str, most_bytes: int) -> bytes:
+        """The content of a member; raises beyond ``most_bytes``."""
+        content = bytearray()
+        for piece in self.pieces(name):
+            content += piece
+            if len(content) > most_bytes:
+                raise FileError(self.path, f"{name}: unpacks to more than {most_bytes:,} bytes")
+        return bytes(content)
 
 
 class Lock:

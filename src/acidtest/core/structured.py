@@ -7,11 +7,12 @@ not have are ignored, so that a file of a later minor version can be read. Error
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from acidtest.core.errors import FileError, UnknownNameError
-from acidtest.core.files import chunks
+from acidtest.core.files import read_bounded
 
 T = TypeVar("T")
 
@@ -36,13 +37,19 @@ MOST_TOML_BYTES = 4 * 2**20
 MOST_DEPTH = 64
 """The deepest nesting of objects and lists, and the most parts of a dotted key."""
 
+MOST_VALUES = 2**23
+"""The most values in one JSON or TOML file, estimated from brackets and commas: a value takes some 70 bytes."""
+
+MOST_ENTRY_BYTES = 4 * 2**20
+"""The size limit of one entry of a JSON array that is read entry by entry."""
+
 MOST_INTEGER = 2**63 - 1
 
 _JSON_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _TOML_STRING = re.compile(
-    rb'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'
-    rb"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
-    rb'|"(?:[^"\\\n]|\\.)*"'
+    rb'"""[^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{3,5}'
+    rb"|'''[^']*(?:'{1,2}(?!')[^']*)*'{3,5}"
+    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
     rb"|'[^'\n]*'"
     rb"|\#[^\n]*",
     re.DOTALL,
@@ -50,6 +57,12 @@ _TOML_STRING = re.compile(
 _DOTTED_KEY = re.compile(rb"[\w-]+(?:[ \t]*\.[ \t]*[\w-]+){%d}" % MOST_DEPTH)
 _TOML_HEADER = re.compile(rb"[ \t]*(\[\[?)([^\[\]]+)\]\]?[ \t\r]*$")
 _TOML_KEY = re.compile(rb"[ \t]*([\w.\- \t]+?)[ \t]*=")
+_MARKS = b"[]{},"
+_NO_MARKS = bytes({*range(256)} - {*_MARKS})
+_STEPS = np.zeros(256, dtype=np.int8)
+_STEPS[[*b"[{"]], _STEPS[[*b"]}"]] = 1, -1
+_PIECE = 1 << 20
+_GAP = re.compile(r"\s*,?\s*")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _EXPECTED = {
     "string": "a text",
@@ -98,6 +111,57 @@ def parse_json(content: bytes, path: str | Path, shape: type[T], *, remedy: str 
     return check_shape(_parse(content, path, remedy, foreign=foreign), path, shape, remedy=remedy)
 
 
+def read_json_entries(pieces: Iterable[bytes], path: str | Path, shape: type[T], *, remedy: str = "") -> Iterator[T]:
+    """The entries of a JSON array that comes in pieces, of type ``shape``; few of them are in memory at a time."""
+    decoder = json.JSONDecoder(object_pairs_hook=distinct_keys)
+    decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+    text, begun, closed, remaining = "", False, False, iter(pieces)
+    while not closed:
+        # An entry that is not whole is parsed again with what follows: with twice as much each time.
+        old, added = len(text), 0
+        try:
+            while added <= old and (piece := next(remaining, None)) is not None:
+                text, added = text + decode(piece), added + len(piece)
+            if not added:
+                raise FileError(path, f"is not a whole JSON array{_advice(remedy)}")
+            if not begun and (text := text.lstrip()):
+                if text[0] != "[":
+                    raise FileError(path, f"expected a list, got {text[:_SHOWN]}{_advice(remedy)}")
+                begun, text = True, text[1:]
+            values, end, closed = _decode_entries(decoder, text) if begun else ([], 0, False)
+        except (ValueError, RecursionError) as error:
+            raise FileError(path, f"is not valid JSON: {error}{_advice(remedy)}") from error
+        _refuse_deep(_JSON_STRING.sub(b"", text[:end].encode()), path, remedy)
+        yield from check_shape(values, path, list[shape], remedy=remedy)  # type: ignore[valid-type]
+        text = text[end:]
+        if len(text) > MOST_ENTRY_BYTES:
+            raise FileError(path, f"has an entry of more than {MOST_ENTRY_BYTES:,} bytes{_advice(remedy)}")
+
+
+def _decode_entries(decoder: json.JSONDecoder, text: str) -> tuple[list[Any], int, bool]:
+    """The whole entries at the beginning of a text, where the last of them ends, and whether the array ends there."""
+    values, end = list[Any](), 0
+    while True:
+        place = _skip_gap(text, end)
+        if text.startswith("]", place):
+            return values, place + 1, True
+        try:
+            value, after = decoder.raw_decode(text, place)
+        except json.JSONDecodeError:
+            return values, end, False
+        if _skip_gap(text, after) == len(text):
+            # A number may go on in the next piece.
+            return values, end, False
+        values.append(value)
+        end = after
+
+
+def _skip_gap(text: str, place: int) -> int:
+    """Where the next entry of an array, or its end, begins."""
+    match = _GAP.match(text, place)
+    return match.end() if match else place
+
+
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     return parse_toml(read_bounded(path, MOST_TOML_BYTES), path)
@@ -108,6 +172,7 @@ def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
     import tomllib
 
     text = _decode(content, path, "")
+    _refuse_many(content.count(b'"') // 4, path, "")
     bare = _TOML_STRING.sub(lambda match: b"" if match[0].startswith(b"#") else b"_", content)
     _refuse_deep(bare, path, "")
     if _DOTTED_KEY.search(bare):
@@ -147,6 +212,21 @@ class TomlTable:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             shown = json.dumps(value, ensure_ascii=False, default=str)[:_SHOWN]
             raise self.error(key, f"expected {_TOML_TYPES[kind]}, got {shown}")
+        return value
+
+    def number(self, key: str, default: int, *, most: int) -> int:
+        """The whole number of a key, from 1 to ``most``, or the default."""
+        value = self.value(key, int, default)
+        if not 1 <= value <= most:
+            shown = f"{value:,}" if abs(value) <= MOST_INTEGER else "a longer one"
+            raise self.error(key, f"expected a whole number from 1 to {most:,}, got {shown}")
+        return value
+
+    def text(self, key: str, default: str, *, most: int) -> str:
+        """The text of a key, of at most ``most`` characters, or the default."""
+        value = self.value(key, str, default)
+        if len(value) > most:
+            raise self.error(key, f"has {len(value):,} characters; at most {most:,} are allowed")
         return value
 
     def table(self, key: str) -> TomlTable:
@@ -207,6 +287,7 @@ def check_json_bounds(path: str | Path, *, remedy: str = "") -> None:
     """Raise when a JSON file that another library reads is too large, nested too deeply, or not UTF-8."""
     content = read_bounded(path, MOST_BYTES)
     _decode(content, path, remedy)
+    _refuse_many(content.count(b'"') // 4, path, remedy)
     _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
 
 
@@ -228,20 +309,10 @@ def refuse_newer(path: str | Path, schema: int, known: int) -> None:
         raise FileError(path, f"has schema {schema}; this acidtest reads up to {known}: upgrade acidtest")
 
 
-def read_bounded(
-    path: str | Path, most_bytes: int, *, remedy: str = "the most that a file of this kind may have"
-) -> bytes:
-    """The bytes of a file, unpacked when its name ends in ``.gz``; more than ``most_bytes`` are refused."""
-    content = bytearray()
-    for chunk in chunks(path):
-        content += chunk
-        if len(content) > most_bytes:
-            raise FileError(path, f"is larger than {most_bytes:,} bytes, {remedy}")
-    return bytes(content)
-
-
 def _parse(content: bytes, path: str | Path, remedy: str, *, foreign: bool) -> Any:
     text = _decode(content, path, remedy)
+    # A value and its key have four quotes: many short strings are refused before they are taken apart.
+    _refuse_many(content.count(b'"') // 4, path, remedy)
     _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
     hooks: dict[str, Any] = {"object_pairs_hook": distinct_keys}
     if not foreign:
@@ -268,11 +339,25 @@ def _decode(content: bytes, path: str | Path, remedy: str) -> str:
 
 
 def _refuse_deep(bare: bytes, path: str | Path, remedy: str) -> None:
-    """Raise when brackets and braces nest deeper than a parser can follow; ``bare`` is the text without strings."""
-    characters = np.frombuffer(bare, dtype=np.uint8)
-    steps = np.isin(characters, list(b"[{")).astype(np.int32) - np.isin(characters, list(b"]}"))
-    if steps.size and int(np.cumsum(steps).max()) > MOST_DEPTH:
-        raise FileError(path, f"nests lists and objects more than {MOST_DEPTH} deep{_advice(remedy)}")
+    """Raise when brackets and braces nest deeper than a parser can follow, or are too many.
+
+    ``bare`` is the text without strings.
+    """
+    marks = bare.translate(None, _NO_MARKS)
+    _refuse_many(len(marks) - marks.count(b"]") - marks.count(b"}"), path, remedy)
+    depth = 0
+    # Piece by piece: the depths of a whole file would take eight bytes per bracket.
+    for start in range(0, len(marks), _PIECE):
+        steps = _STEPS[np.frombuffer(marks[start : start + _PIECE], dtype=np.uint8)]
+        depths = depth + np.cumsum(steps, dtype=np.int64)
+        if int(depths.max()) > MOST_DEPTH:
+            raise FileError(path, f"nests lists and objects more than {MOST_DEPTH} deep{_advice(remedy)}")
+        depth = int(depths[-1])
+
+
+def _refuse_many(values: int, path: str | Path, remedy: str) -> None:
+    if values > MOST_VALUES:
+        raise FileError(path, f"holds more than {MOST_VALUES:,} values{_advice(remedy)}")
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

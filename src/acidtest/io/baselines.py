@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from acidtest.core.draws import U64
 from acidtest.core.errors import FileError
-from acidtest.core.files import refuse_overwrite, replace_file
+from acidtest.core.files import read_bounded, refuse_overwrite, replace_file
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import ModelFacts
-from acidtest.core.structured import parse_json, read_bounded, refuse_newer
+from acidtest.core.structured import parse_json, refuse_newer
 
 SCHEMA = 2
 MARK = b"acidtest baseline\n"

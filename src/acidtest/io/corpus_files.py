@@ -19,8 +19,7 @@ from xml.parsers import expat
 import polars as pl
 
 from acidtest.core.errors import FileError, list_some
-from acidtest.core.files import read_bytes
-from acidtest.core.structured import read_bounded
+from acidtest.core.files import read_bounded, read_bytes
 from acidtest.io.blocks import utf8_text
 from acidtest.io.rows import NUMBERED, memory_rows, part_files, part_rows
 from acidtest.io.tables import ENDINGS, FileTable, Origin, file_digest

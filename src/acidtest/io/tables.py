@@ -15,8 +15,7 @@ from typing import IO, TypeVar
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import chunks, replace_file, require_file
-from acidtest.core.structured import read_bounded
+from acidtest.core.files import chunks, read_bounded, replace_file, require_file
 from acidtest.core.suite import sink_rows, visit_batches
 from acidtest.io.blocks import begins_with, scan_text, utf8_text
 from acidtest.io.delimited import Dialect, Header, csv_separator, read_delimited

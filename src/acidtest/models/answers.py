@@ -14,6 +14,7 @@ import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Literal, cast, get_args
 
@@ -22,7 +23,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError, list_some
-from acidtest.core.files import read_bytes
+from acidtest.core.files import chunks
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model, Resolution
 from acidtest.core.suite import Suite
@@ -81,7 +82,10 @@ class AnswersModel:
         self._table, self._texts = _read_file(path, options)
         self._missing, self._in_order = missing, in_order
         settings = json.dumps([asdict(options), missing, *(["in order"] if in_order else [])], sort_keys=True)
-        self.fingerprint = hashlib.blake2b(read_bytes(path) + settings.encode(), digest_size=8).hexdigest()
+        digest = hashlib.blake2b(digest_size=8)
+        for piece in chain(chunks(path), [settings.encode()]):
+            digest.update(piece)
+        self.fingerprint = digest.hexdigest()
         if Path(f"{path}.card.json").exists() or '"columns"' in self._table.metadata.get("acidtest", ""):
             problem = "is a suite that acidtest wrote, with gold labels; a file of predictions was expected"
             raise FileError(path, problem)

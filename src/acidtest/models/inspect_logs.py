@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 import zipfile
-import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from acidtest.core.errors import FileError, import_optional
-from acidtest.core.files import chunks, open_regular_file
+from acidtest.core.files import Archive, chunks
 from acidtest.core.labels import LABELS, Probabilities
-from acidtest.core.structured import MOST_TABLE_BYTES, parse_json, read_json
+from acidtest.core.structured import MOST_BYTES, MOST_TABLE_BYTES, parse_json, read_json, read_json_entries
 from acidtest.models.harness_logs import HarnessLog, mean_label, parse_recipe
 from acidtest.models.harness_tasks import ReplyAnswer, TaskRecipe, read_answer
 from acidtest.models.prompts import COLUMNS
@@ -30,13 +30,14 @@ SCORER = "gold_label"
 
 NO_ANSWER = "N"
 
+MAX_SAMPLES = 500_000
+"""The most samples in one log, over all epochs; MultiNLI has 392,702 pairs to train on."""
+
 _ZSTANDARD = 93
 _JOURNAL = re.compile(r"_journal/summaries/\d+\.json")
 _SAMPLE = re.compile(r"samples/[^/]+\.json")
 _BEGINNING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"')
-_PIECE = 1 << 20
-
-S = TypeVar("S")
+_COPY = "is it a log of Inspect? copy the file again"
 
 
 @dataclass(frozen=True)
@@ -102,31 +103,67 @@ def is_inspect_log(path: Path) -> bool:
 def read_inspect_log(path: Path) -> HarnessLog:
     """The answers in a log of Inspect; of several epochs, the most frequent one for each sample."""
     if path.suffix == ENDING:
-        header, samples = _read_archive(path)
+        with Archive(path, remedy=_COPY) as archive:
+            _allow_zstandard(archive)
+            header = _read_header(archive)
+            recipe = _read_recipe(header, path)
+            answers = _read_answers(path, _read_summaries(archive), recipe, need_scores=True)
+            # Without scores in the summaries, the samples themselves have the replies.
+            answers = answers or _read_answers(path, _read_whole_samples(archive), recipe)
     else:
         header = read_json(
             path, InspectHeader, foreign=True, most_bytes=MOST_TABLE_BYTES, remedy="is it a log of Inspect?"
         )
-        samples = header.samples or []
-    text = (header.eval.metadata or {}).get("acidtest")
-    if not isinstance(text, str):
-        raise FileError(path, f"is the log of {header.eval.task!r}, which is no task of acidtest's: it has no recipe")
-    unfinished = "" if header.status == "success" else _describe_unfinished(header, samples)
-    recipe = parse_recipe(text, f"{path}: eval.metadata.acidtest")
-    answers: dict[str, list[Probabilities]] = {}
-    for sample in samples:
-        answers.setdefault(str(sample.id), []).append(_read_sample(sample, recipe, path).row)
-    rows = {identifier: mean_label(epochs) for identifier, epochs in answers.items()}
+        recipe = _read_recipe(header, path)
+        answers = _read_answers(path, header.samples or (), recipe)
+    assert answers is not None
     facts = header.eval
     return HarnessLog(
-        path, HOST, facts.task, facts.model, facts.created, recipe, rows, probabilities=False, unfinished=unfinished
+        path,
+        HOST,
+        facts.task,
+        facts.model,
+        facts.created,
+        recipe,
+        {identifier: mean_label(epochs) for identifier, epochs in answers.epochs.items()},
+        probabilities=False,
+        unfinished="" if header.status == "success" else _describe_unfinished(header, answers.scored),
     ).require_rows()
 
 
-def _describe_unfinished(header: InspectHeader, samples: list[LoggedSample]) -> str:
-    scored = sum(bool(sample.scores) for sample in samples)
+def _read_recipe(header: InspectHeader, path: Path) -> TaskRecipe:
+    text = (header.eval.metadata or {}).get("acidtest")
+    if not isinstance(text, str):
+        raise FileError(path, f"is the log of {header.eval.task!r}, which is no task of acidtest's: it has no recipe")
+    return parse_recipe(text, f"{path}: eval.metadata.acidtest")
+
+
+def _describe_unfinished(header: InspectHeader, scored: int) -> str:
     total = header.eval.dataset.samples if header.eval.dataset else None
     return f"its status is {header.status}: {scored:,}{'' if total is None else f' of {total:,}'} samples have scores"
+
+
+@dataclass
+class _LoggedAnswers:
+    """The answers to each sample, one for each epoch, and how many samples have scores."""
+
+    epochs: dict[str, list[Probabilities]] = field(default_factory=dict)
+    scored: int = 0
+
+
+def _read_answers(
+    path: Path, samples: Iterable[LoggedSample], recipe: TaskRecipe, *, need_scores: bool = False
+) -> _LoggedAnswers | None:
+    """The answers of all samples; None if scores are needed and a sample without an error has none."""
+    answers = _LoggedAnswers()
+    for number, sample in enumerate(samples, start=1):
+        if number > MAX_SAMPLES:
+            raise FileError(path, f"holds more than {MAX_SAMPLES:,} samples; split the suite and log its parts")
+        if need_scores and not sample.scores and not sample.error:
+            return None
+        answers.scored += bool(sample.scores)
+        answers.epochs.setdefault(str(sample.id), []).append(_read_sample(sample, recipe, path).row)
+    return answers
 
 
 def _read_sample(sample: LoggedSample, recipe: TaskRecipe, path: Path) -> ReplyAnswer:
@@ -144,45 +181,29 @@ def _read_sample(sample: LoggedSample, recipe: TaskRecipe, path: Path) -> ReplyA
     return ReplyAnswer(score.answer)
 
 
-def _read_archive(path: Path) -> tuple[InspectHeader, list[LoggedSample]]:
-    """The header and the samples of an archive: their summaries or, where these have no scores, they themselves."""
-    with open_regular_file(path) as file:
-        try:
-            archive = zipfile.ZipFile(file)
-        except zipfile.BadZipFile as error:
-            raise FileError(path, f"is no zip archive, as logs of Inspect are: {error}") from error
-        with archive:
-            members = {member.filename: member for member in archive.infolist()}
-            if any(member.compress_type == _ZSTANDARD for member in members.values()):
-                _allow_zstandard()
-            beginning = members.get("header.json") or members.get("_journal/start.json")
-            if beginning is None:
-                raise FileError(path, "has neither header.json nor _journal/start.json, as logs of Inspect have")
-            header = _read_member(path, archive, beginning, InspectHeader)
-            names = ["summaries.json"] if "summaries.json" in members else filter(_JOURNAL.fullmatch, members)
-            parts = [_read_member(path, archive, members[name], list[LoggedSample]) for name in names]
-            samples = [sample for part in parts for sample in part]
-            if any(not sample.scores and not sample.error for sample in samples):
-                whole = filter(_SAMPLE.fullmatch, members)
-                samples = [_read_member(path, archive, members[name], LoggedSample) for name in whole]
-            return header, samples
-
-
-def _allow_zstandard() -> None:
-    """Let ``zipfile`` unpack Zstandard, where Python cannot yet."""
-    if not hasattr(zipfile, "ZIP_ZSTANDARD"):
+def _allow_zstandard(archive: Archive) -> None:
+    """Let ``zipfile`` unpack Zstandard, where Python cannot yet, if an archive is packed with it."""
+    packed = any(member.compress_type == _ZSTANDARD for member in archive.members.values())
+    if packed and not hasattr(zipfile, "ZIP_ZSTANDARD"):
         import_optional("zipfile_zstd", extra="inspect", work="a log of Inspect, packed with Zstandard,")
 
 
-def _read_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, shape: type[S]) -> S:
-    """A JSON file of the archive; no more is unpacked than a file of data may have."""
-    content = bytearray()
-    try:
-        with archive.open(member) as file:
-            while piece := file.read(_PIECE):
-                content += piece
-                if len(content) > MOST_TABLE_BYTES:
-                    raise FileError(path, f"{member.filename}: unpacks to more than {MOST_TABLE_BYTES:,} bytes")
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
-        raise FileError(path, f"{member.filename}: cannot be unpacked: {error}; copy the file again") from error
-    return parse_json(bytes(content), f"{path}: {member.filename}", shape, foreign=True)
+def _read_header(archive: Archive) -> InspectHeader:
+    name = next((name for name in ("header.json", "_journal/start.json") if name in archive.members), None)
+    if name is None:
+        raise FileError(archive.path, "has neither header.json nor _journal/start.json, as logs of Inspect have")
+    content = archive.read(name, MOST_BYTES)
+    return parse_json(content, f"{archive.path}: {name}", InspectHeader, foreign=True)
+
+
+def _read_summaries(archive: Archive) -> Iterator[LoggedSample]:
+    """The samples without their replies, from the summaries at the end of a run or those written while it lasts."""
+    whole = "summaries.json" in archive.members
+    for name in ["summaries.json"] if whole else filter(_JOURNAL.fullmatch, archive.members):
+        yield from read_json_entries(archive.pieces(name), f"{archive.path}: {name}", LoggedSample, remedy=_COPY)
+
+
+def _read_whole_samples(archive: Archive) -> Iterator[LoggedSample]:
+    for name in filter(_SAMPLE.fullmatch, archive.members):
+        content = archive.read(name, MOST_BYTES)
+        yield parse_json(content, f"{archive.path}: {name}", LoggedSample, foreign=True)

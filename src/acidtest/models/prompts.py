@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.files import read_bounded
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS, Probabilities
 from acidtest.core.model import Resolution
-from acidtest.core.structured import MOST_TOML_BYTES, check_shape, parse_toml, read_bounded, refuse_newer
+from acidtest.core.structured import MOST_TOML_BYTES, check_shape, parse_toml, refuse_newer
 from acidtest.text.questions import bare_answer
 
 SCHEMA = 1

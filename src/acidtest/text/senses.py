@@ -11,9 +11,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import data_folder
+from acidtest.core.files import Archive, data_folder, read_bounded
 from acidtest.io.store import WORDNET
 from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import ALL_POS, SATELLITE, Ranges, check_pos, wordnet
@@ -71,16 +69,12 @@ class WordNetFolder:
 
     def content(self, name: str) -> bytes:
         """The content of one of its files, with line ends normalised to ``\\n``."""
-        try:
-            with zipfile.ZipFile(self.path) if self.path.suffix == ".zip" else nullcontext() as archive:
-                file = archive.open(f"wordnet/{name}") if archive else (self.path / name).open("rb")
-                with file:
-                    content = file.read(MOST_BYTES + 1)
-        except (KeyError, OSError, zipfile.BadZipFile) as error:
-            problem = f"cannot be read as WordNet ({error}); delete it, or get it with: {FETCH}"
-            raise FileError(self.path, problem) from error
-        if len(content) > MOST_BYTES:
-            raise FileError(self.path, f"{name} has more than {MOST_BYTES:,} bytes; it is not WordNet {VERSION}")
+        remedy = f"delete it, or get it with: {FETCH}"
+        if self.path.suffix == ".zip":
+            with Archive(self.path, remedy=remedy) as archive:
+                content = archive.read(f"wordnet/{name}", MOST_BYTES)
+        else:
+            content = read_bounded(self.path / name, MOST_BYTES, remedy=f"it is not WordNet {VERSION}; {remedy}")
         return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 

@@ -7,13 +7,11 @@ reason. Tokenised texts ("Ann has n't 5 apples ."), as in many NLI files, are de
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import zlib
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +20,7 @@ import polars as pl
 
 from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.errors import AcidtestError
-from acidtest.core.files import read_bytes
+from acidtest.core.files import chunks, read_bytes
 from acidtest.core.suite import Card, Kind, Suite, compact_frame, visit_batches
 from acidtest.io import wordlists
 from acidtest.io.blocks import utf8_text
@@ -158,10 +156,9 @@ class _Sieve:
 
 def is_aqua(path: Path) -> bool:
     """Whether a file holds AQuA-RAT problems: JSON lines with question, options, rationale and correct."""
-    opened = gzip.open if path.suffix == ".gz" else open
     # A corrupt file gets its error message later, from its reader.
-    with suppress(OSError, EOFError, zlib.error, ValueError, RecursionError), opened(path, "rb") as file:
-        first = json.loads(file.readline(1 << 20))
+    with suppress(AcidtestError, ValueError, RecursionError), closing(chunks(path)) as pieces:
+        first = json.loads(next(pieces, b"").partition(b"\n")[0])
         return isinstance(first, dict) and set(first) >= _AQUA
     return False
 
