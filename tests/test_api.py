@@ -28,7 +28,9 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card, Suite, complete_columns
+from acidtest.studies.comparison import contrasts
 from acidtest.suites.catalogue import SUITES
+from acidtest.workflows import reporting
 
 
 @pytest.fixture(autouse=True)
@@ -350,6 +352,30 @@ def test_a_report_overwrites_a_report_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "mine.html").write_text("precious")
     with pytest.raises(FileError, match=r"mine.html: exists and was not written by acidtest"):
         acidtest.report(finished, "mine.html")
+
+
+def test_a_report_of_many_runs_shows_all_and_compares_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = list[tuple[str, str]]()
+    pair = contrasts._pair
+
+    def counted(names: tuple[str, str], rows: Any) -> Any:
+        pairs.append(names)
+        return pair(names, rows)
+
+    monkeypatch.setattr(contrasts, "_pair", counted)
+    monkeypatch.setattr(reporting, "MOST_DETAILED", 3)
+    monkeypatch.setattr(reporting, "COMPARED_OF_MANY", 2)
+    finished = acidtest.run("baseline:overlap", "hans", limit=60)
+    for count, compared in ((3, 3), (4, 1), (9, 1)):
+        pairs.clear()
+        document = reporting.report_document([finished] * count)
+        assert len(pairs) == compared, f"pairs of {count} runs"
+        assert len(document.models) == 3
+    table, note = document.parts[0].parts
+    assert [row.name for row in table.rows] == ["baseline:overlap", *(f"baseline:overlap ({n})" for n in range(2, 10))]
+    assert table.rows[8].cells == (finished.accuracy("hans"), finished.results["signature"])
+    assert "are about the first 3 runs" in note.text
+    assert document.headline.startswith("9 runs, of which 3 are described in full. ")
 
 
 def test_other_arguments_have_another_folder_and_do_not_overwrite_a_given_one() -> None:

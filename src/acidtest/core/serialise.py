@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -83,7 +84,7 @@ def from_json(kind: Any, value: Any, at: str = "") -> Any:
 
 
 def _dataclass_from_json(kind: Any, value: Mapping[str, Any], at: str) -> Any:
-    hints = get_type_hints(kind)
+    hints = _type_hints(kind)
     parts = {}
     for field, key in json_fields(kind):
         place = f"{at}.{key}".lstrip(".")
@@ -101,12 +102,21 @@ def _dataclass_from_json(kind: Any, value: Mapping[str, Any], at: str) -> Any:
         raise ValueError(f"{f'{at}: ' if at else ''}{error}") from error
 
 
-def json_fields(kind: Any) -> Iterator[tuple[Field[Any], str]]:
+@cache
+def _type_hints(kind: Any) -> dict[str, Any]:
+    # Evaluating annotations takes longer than all else in reading a result.
+    return get_type_hints(kind)
+
+
+def json_fields(kind: Any) -> tuple[tuple[Field[Any], str], ...]:
     """The fields of a dataclass that JSON holds, with their keys."""
-    for field in fields(kind):
-        key = field.metadata.get(KEY, field.name)
-        if key is not None:
-            yield field, key
+    return _json_fields(kind)
+
+
+@cache
+def _json_fields(kind: Any) -> tuple[tuple[Field[Any], str], ...]:
+    keys = ((field, field.metadata.get(KEY, field.name)) for field in fields(kind))
+    return tuple((field, key) for field, key in keys if key is not None)
 
 
 def dataclass_in(kind: Any) -> Any:

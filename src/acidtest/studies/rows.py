@@ -349,8 +349,11 @@ def listed_flags(cells: pl.Series) -> dict[str, Flags]:
 def model_names(runs: Sequence[Run]) -> list[str]:
     """The name of each run or, if it has none, that of its model; equal names are numbered."""
     names = [run.header.name or run.header.model.name for run in runs]
-    counts = (names[:number].count(name) + 1 for number, name in enumerate(names))
-    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
+    counts, distinct = Counter[str](), list[str]()
+    for name in names:
+        counts[name] += 1
+        distinct.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return distinct
 
 
 def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.core.document import Document, Note, Part, Section, embed
+from acidtest.core.document import Column, Document, Note, Part, Row, Section, Table, embed
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import is_page, refuse_overwrite, write_text
@@ -30,6 +30,10 @@ SHOWN_FINDINGS = 5
 """The most findings on a scorecard."""
 SHOWN_EDITS = 12
 """The most edits of claims on a scorecard, of those that change gold and of those that keep it."""
+MOST_DETAILED = 8
+"""The most runs that a report describes in full; of more, a table shows every run and the rest is about the first."""
+COMPARED_OF_MANY = 4
+"""How many runs a report of more than ``MOST_DETAILED`` compares with one another, every one with every other."""
 SHOWN_SUITES = 12
 """The most suites on one screen of a comparison."""
 
@@ -90,7 +94,22 @@ def _all_scores(finished: Sequence[Finished]) -> ScoresResult:
 
 
 def report_document(finished: Sequence[Finished], *, reference: Sequence[str | Path | Run | Finished] = ()) -> Document:
-    """The scores of some runs, their differences, and every other study that applies to them."""
+    """The scores of some runs, their differences, and every other study that applies to them.
+
+    Beyond ``MOST_DETAILED`` runs, a table has the accuracy of every run, and all else is about the first of them: what
+    is compared with everything else would take time that grows with the square of the number of runs.
+    """
+    if len(finished) <= MOST_DETAILED:
+        return _detailed_document(finished, reference, compared=len(finished))
+    document = _detailed_document(finished[:MOST_DETAILED], reference, compared=COMPARED_OF_MANY)
+    headline = f"{len(finished):,} runs, of which {MOST_DETAILED} are described in full. {document.headline}"
+    return replace(document, headline=headline, parts=(_all_runs(finished), *document.parts))
+
+
+def _detailed_document(
+    finished: Sequence[Finished], reference: Sequence[str | Path | Run | Finished], *, compared: int
+) -> Document:
+    """Everything about some runs; only the first ``compared`` of them are compared with one another."""
     from acidtest.studies.scores.document import add_examples, describe_scores
     from acidtest.studies.stress import stress_of_scores
 
@@ -99,8 +118,8 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     base = add_examples(finished[0].document if len(finished) == 1 else describe_scores(result), result)
     sections = _profiles(result)
     if len(runs) > 1:
-        stage("comparing %d runs", len(runs))
-        sections.append(_compare(runs))
+        stage("comparing %d runs", compared)
+        sections.append(_compare(runs[:compared]))
     leaks = _contamination(finished, reference)
     if leaks.models:
         sections.append(_embed_folded(STUDIES["contamination"].document(leaks), "contamination"))
@@ -117,6 +136,27 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     leading = [part for part in base.parts if _is_leading(part)]
     rest = [part for part in base.parts if not _is_leading(part)]
     return replace(base, parts=(*_grounding(result, base.headline), *leading, *sections, *rest))
+
+
+def _all_runs(finished: Sequence[Finished]) -> Section:
+    """The accuracy of every run on every suite."""
+    from acidtest.studies.rows import model_names
+
+    suites = dict.fromkeys(suite for one in finished for suite in one.scored.suites)
+    names = model_names([one.run for one in finished])
+    rows = []
+    for name, one in zip(names, finished, strict=True):
+        accuracies = (one.scored.suites[suite].overall if suite in one.scored.suites else None for suite in suites)
+        rows.append(Row(name, (*accuracies, one.scored.signature)))
+    columns = (*map(Column, suites), Column("signature", "text"))
+    caption = f"Accuracy of {len(rows):,} runs on whole suites, %"
+    text = (
+        f"The other sections are about the first {MOST_DETAILED} runs, in the order in which they were named; "
+        f"the section on differences compares the first {COMPARED_OF_MANY}. To see others, name at most "
+        f"{MOST_DETAILED} runs, or compare two with acidtest compare."
+    )
+    table = Table("all-runs", caption, columns, tuple(rows), "run")
+    return Section("All runs", (table, Note(text)), anchor="runs")
 
 
 def full_document(finished: Finished) -> Document:
