@@ -10,6 +10,7 @@ import pytest
 from acidtest import api
 from acidtest.core.checks import find_problems
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.suites.custom.suite_files import read_suite_file
 
 WORDS = """\
 [[change]]
@@ -157,3 +158,22 @@ def test_a_run_says_what_was_left_out(
         api.run("baseline:overlap", "mine.toml", source="pairs.tsv", output="run", page=False)
     reasons = "1 with nothing to change for 'colour words', 1 with nothing to change for 'loud'"
     assert f"mine.toml: left out: {reasons}" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('pattern = "e"\nreplacement = "LONG"', "replacement: has 10,001 characters; at most 10,000 are allowed"),
+        ('pattern = "LONG"\nreplacement = "x"', "pattern: has 10,001 characters; at most 10,000 are allowed"),
+        ('words = { the = "LONG" }', "the: has more than 10,000 characters"),
+        ("words = { MANY }", "words: has 10,001 words; at most 10,000 are allowed"),
+    ],
+)
+def test_sizes_of_a_change_are_bounded(change: str, message: str, tmp_path: Path) -> None:
+    many = ", ".join(f'w{number} = "v{number}"' for number in range(10_001))
+    text = change.replace("LONG", "x" * 10_001).replace("MANY", many)
+    path = tmp_path / "mine.toml"
+    path.write_text(f'[[change]]\nexpect = "same verdict"\n{text}\n', "utf-8")
+    with pytest.raises(FileError) as caught:
+        read_suite_file(path)
+    assert message in str(caught.value)

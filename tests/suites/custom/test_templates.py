@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.suites.custom import suite_files
+from acidtest.text.slots import ListedWord
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "voices.toml"
 
@@ -177,3 +181,76 @@ def test_a_word_may_give_its_article_and_must_give_what_cannot_be_told(tmp_path:
     problem = r"mine\.toml:.*'yeet' has the past 'yote', but no participle; give it: participle"
     with pytest.raises(FileError, match=problem):
         api.generate(write(tmp_path, verbs), n=18)
+
+
+def sentence(words: str = 'a = ["x", "y"]', template: str = "", top: str = "") -> str:
+    parts = ['premise = "{a} went."', 'hypothesis = "{a}."', 'gold = "neutral"', template]
+    return "\n".join([top, "[words]", words, "[[template]]", *parts])
+
+
+HUGE = "9" * 40
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (sentence(top="rows = 200000000"), "rows: expected a whole number from 1 to 1,000,000, got 200,000,000"),
+        (sentence(top=f"rows = {HUGE}"), "rows: expected a whole number from 1 to 1,000,000, got a longer one"),
+        (sentence(top=f"version = {HUGE}"), "version: expected a whole number from 1 to"),
+        (sentence(template=f"share = {HUGE}"), "share: expected a whole number from 1 to 1,000,000, got a longer one"),
+        (sentence(template="share = 20000"), "template: asks for 2,000,000 rows in all templates; at most 1,000,000"),
+        (sentence(template=f"factors = {{ x = {HUGE} }}"), "x: expected a whole number of at most"),
+        (sentence(f'a = ["{"x" * 10_001}"]'), "a: has a word of more than 10,000 characters"),
+        (sentence('a = ["x", "y", "x"]'), "a: 'x' stands in it twice"),
+        (sentence().replace("went", "w" * 10_000), "premise: has 10,005 characters; at most 10,000 are allowed"),
+        (
+            sentence().replace("{a} went", " ".join(f"{{a{n}}}" for n in range(101))),
+            "premise: the template has 102 slots; at most 100 are allowed",
+        ),
+    ],
+)
+def test_sizes_of_a_file_of_templates_are_bounded(text: str, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(FileError) as caught:
+        api.generate(path)
+    assert str(caught.value).startswith(path)
+    assert message in str(caught.value)
+
+
+def test_a_list_and_a_file_have_no_more_than_so_many_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite_files, "MAX_WORDS", 1)
+    with pytest.raises(FileError, match="a: has 2 words; at most 1 are allowed"):
+        api.generate(write(tmp_path, sentence()))
+    monkeypatch.setattr(suite_files, "MAX_WORDS", 2)
+    monkeypatch.setattr(suite_files, "MAX_TEMPLATES", 1)
+    with pytest.raises(FileError, match="template: there are 2 of them; at most 1 are allowed"):
+        api.generate(write(tmp_path))
+
+
+def test_more_rows_than_allowed_cannot_be_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"-n 1,000,001 asks for 1,000,001 rows in all templates"):
+        api.generate(write(tmp_path, sentence()), n=1_000_001)
+
+
+def test_every_word_of_a_list_is_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+
+    class Counted(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str(self) == other
+
+        __hash__ = str.__hash__
+
+    read = suite_files._read_words
+
+    def counted(*arguments: Any) -> list[ListedWord]:
+        return [replace(word, text=Counted(word.text)) for word in read(*arguments)]
+
+    monkeypatch.setattr(suite_files, "_read_words", counted)
+    words = ", ".join(f'"w{number}"' for number in range(1000))
+    suite_files.read_suite_file(Path(write(tmp_path, sentence(f"a = [{words}]"))))
+    assert compared < 10_000

@@ -14,7 +14,7 @@ import polars as pl
 from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.labels import GOLD_MASKS, LABELS, gold_name
-from acidtest.core.structured import TomlTable, read_toml_table
+from acidtest.core.structured import MOST_INTEGER, TomlTable, read_toml_table
 from acidtest.core.suite import EXPECTATION, RESERVED, plain_name
 from acidtest.suites.catalogue import SUITES, Generator
 
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 
 ROWS = 100
 """Rows of a template where neither the file nor the user says how many."""
+
+MAX_ROWS = 1_000_000
+"""The most rows of a suite of templates: those of all its templates are made in memory."""
+MAX_WORDS = 200_000
+"""The most words in one list."""
+MAX_CHANGED_WORDS = 10_000
+"""The most words that one change replaces."""
+MAX_TEMPLATES = 1_000
+"""The most templates, or changes, in one file."""
+MAX_SLOTS = 100
+"""The most different slots of a template."""
+MAX_TEXT = 10_000
+"""The most characters of a sentence, a word, a pattern or a replacement."""
 
 CERTAINTIES = ("logical", "same-event", "human", "assumed")
 EXPECTATIONS = (
@@ -139,6 +152,9 @@ def read_suite_file(path: Path) -> SuiteFile:
     templates, changes = table.tables("template"), table.tables("change")
     if not templates and not changes:
         raise table.error("", "has no [[template]] and no [[change]]; a suite is made of one or the other")
+    for key, listed in (("template", templates), ("change", changes)):
+        if len(listed) > MAX_TEMPLATES:
+            raise table.error(key, f"there are {len(listed):,} of them; at most {MAX_TEMPLATES:,} are allowed")
     if templates and changes:
         problem = "a suite is made of [[template]] or of [[change]], not of both; write two files"
         raise changes[0].error("", problem)
@@ -149,9 +165,7 @@ def read_suite_file(path: Path) -> SuiteFile:
     if not _NAME.fullmatch(name) or ".." in name or name in SUITES:
         problem = "is a suite of acidtest's" if name in SUITES else "is not letters, digits, and . + - _ / between them"
         raise table.error("name", f"{name!r} {problem}; choose another name")
-    rows = table.value("rows", int, 0) if "rows" in table.values else None
-    if rows is not None and rows < 1:
-        raise table.error("rows", f"expected a whole number from 1 on, got {rows}")
+    rows = table.number("rows", 0, most=MAX_ROWS) if "rows" in table.values else None
     certainty = _one_of(table, "certainty", CERTAINTIES, "assumed")
     words = _read_lists(table.table("words"))
     return SuiteFile(
@@ -159,7 +173,7 @@ def read_suite_file(path: Path) -> SuiteFile:
         fingerprint=hexadecimal(digests(pl.Series([path.read_text(encoding="utf-8-sig")])))[0],
         name=name,
         summary=table.value("summary", str, ""),
-        version=table.value("version", int, 1),
+        version=table.number("version", 1, most=MOST_INTEGER),
         licence=table.value("licence", str, UNSTATED_LICENCE),
         citation=table.value("citation", str, f"{name}, written by its user ({path.name})"),
         table=table,
@@ -193,9 +207,15 @@ def _read_lists(table: TomlTable) -> dict[str, list[ListedWord]]:
         lists[name] = [word for part, words in parts.items() for word in _read_words(table, name, part, words)]
         if not lists[name]:
             raise table.error(name, "the word list is empty; give it words")
-        texts = [word.text for word in lists[name]]
-        if repeated := next((text for text in texts if texts.count(text) > 1), ""):
-            raise table.error(name, f"{repeated!r} stands in it twice")
+        if len(lists[name]) > MAX_WORDS:
+            raise table.error(name, f"has {len(lists[name]):,} words; at most {MAX_WORDS:,} are allowed")
+        seen = set[str]()
+        for word in lists[name]:
+            if word.text in seen:
+                raise table.error(name, f"{word.text!r} stands in it twice")
+            if any(len(text) > MAX_TEXT for text in (word.text, *word.forms.values())):
+                raise table.error(name, f"has a word of more than {MAX_TEXT:,} characters")
+            seen.add(word.text)
     return lists
 
 
@@ -241,6 +261,8 @@ def _read_template(
         for slot in sentence.slots:
             lists[slot.draw] = _list_of(table, side, slot.draw, words)
             forms.setdefault(slot.draw, []).extend(slot.forms)
+    if len(lists) > MAX_SLOTS:
+        raise table.error("premise", f"the template has {len(lists):,} slots; at most {MAX_SLOTS:,} are allowed")
     _refuse_new_slots(table, [*dict.fromkeys(slot.draw for slot in premise.slots)], [*lists])
     try:
         fitting = {draw: fitting_words(words[name], forms[draw]) for draw, name in lists.items()}
@@ -253,11 +275,11 @@ def _read_template(
     for name, value in factors.values.items():
         if not _FACTOR.fullmatch(name) or name in {*RESERVED, "template"} or plain_name(name) != name:
             raise factors.error(name, "no factor can have this name; choose another")
+        if isinstance(value, int) and abs(value) > MOST_INTEGER:
+            raise factors.error(name, f"expected a whole number of at most {MOST_INTEGER:,}, got a larger one")
         if not isinstance(value, str | int | bool):
             raise factors.error(name, f"expected a text, a whole number, true or false, got {value!r}")
-    share = table.value("share", int, 1)
-    if share < 1:
-        raise table.error("share", f"expected a whole number from 1 on, got {share}")
+    share = table.number("share", 1, most=MAX_ROWS)
     return CustomTemplate(
         name=table.value("name", str, f"template {number}"),
         premise=premise,
@@ -280,7 +302,7 @@ def _factor_value(value: str | int | bool) -> str:
 def _read_sentence(table: TomlTable, side: str) -> SlottedSentence:
     from acidtest.text.slots import SlotError, SlottedSentence
 
-    text = table.value(side, str, "").strip()
+    text = table.text(side, "", most=MAX_TEXT).strip()
     if not text:
         raise table.error(side, "is missing; a template has a premise, a hypothesis and gold")
     try:
@@ -332,11 +354,12 @@ def _one_of(table: TomlTable, key: str, known: Sequence[str], default: str) -> s
 
 
 def _read_changes(tables: Sequence[TomlTable]) -> tuple[TextChange, ...]:
-    changes = list[TextChange]()
+    changes, slugs = list[TextChange](), set[str]()
     for number, table in enumerate(tables, 1):
         change = _read_change(table, number)
-        if change.slug in {other.slug for other in changes}:
+        if change.slug in slugs:
             raise table.error("name", f"another change is called {change.name!r}, or nearly so; rename one")
+        slugs.add(change.slug)
         changes.append(change)
     return tuple(changes)
 
@@ -347,13 +370,17 @@ def _read_change(table: TomlTable, number: int) -> TextChange:
         raise table.error("", "a change has words, a table of what becomes what, or a pattern with its replacement")
     expectation = _one_of(table, "expect", EXPECTATIONS, "")
     words = table.table("words")
+    if len(words.values) > MAX_CHANGED_WORDS:
+        raise table.error("words", f"has {len(words.values):,} words; at most {MAX_CHANGED_WORDS:,} are allowed")
     for word, other in words.values.items():
+        if isinstance(other, str) and max(len(word), len(other)) > MAX_TEXT:
+            raise words.error(word[:60], f"has more than {MAX_TEXT:,} characters")
         if not isinstance(other, str) or not word.strip() or word.lower() == other.lower():
             raise words.error(word, f"expected another word, got {other!r}")
     both_ways = {other: word for word, other in words.values.items()} if table.value("either_way", bool, False) else {}
     if "either_way" in table.values and len(both_ways) < len(words.values) and table.values["either_way"]:
         raise table.error("either_way", "two words become the same, so there is no way back; make it two changes")
-    pattern, replacement = table.value("pattern", str, ""), table.value("replacement", str, "")
+    pattern, replacement = (table.text(key, "", most=MAX_TEXT) for key in ("pattern", "replacement"))
     if "pattern" in table.values and "replacement" not in table.values:
         raise table.error("replacement", "is missing: what stands in place of what the pattern matches")
     _check_pattern(table, pattern, replacement)

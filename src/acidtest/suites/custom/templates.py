@@ -13,7 +13,7 @@ from acidtest.core.logs import log
 from acidtest.core.suite import Card, Kind, Suite, complete_columns
 from acidtest.suites.catalogue import Request
 from acidtest.suites.corpus import advise_fewer
-from acidtest.suites.custom.suite_files import ROWS, CustomTemplate, SuiteFile
+from acidtest.suites.custom.suite_files import MAX_ROWS, ROWS, CustomTemplate, SuiteFile
 
 _PAIR = ("premise", "hypothesis")
 
@@ -21,6 +21,7 @@ _PAIR = ("premise", "hypothesis")
 def fill_templates(file: SuiteFile, request: Request) -> Suite:
     """A suite of ``n`` pairs per template, times its ``share``."""
     rows = request.n or file.rows or ROWS
+    _refuse_many(file, request, rows)
     parts = [_fill(template, rows * template.share, request.seed, file.name) for template in file.templates]
     frame = pl.concat(parts, how="diagonal")
     _refuse_conflicts(file, frame)
@@ -40,6 +41,17 @@ def fill_templates(file: SuiteFile, request: Request) -> Suite:
         strata=("template",),
     )
     return Suite(frame.lazy(), card)
+
+
+def _refuse_many(file: SuiteFile, request: Request, rows: int) -> None:
+    """Raise when the templates would have more than ``MAX_ROWS`` rows in all, or a sentence of them too many words."""
+    total = rows * sum(template.share for template in file.templates)
+    if total <= MAX_ROWS:
+        return
+    problem = f"{total:,} rows in all templates; at most {MAX_ROWS:,} are allowed"
+    if request.n is None:
+        raise file.table.error("rows" if file.rows else "template", f"asks for {problem}")
+    raise FileError(file.path, f"-n {rows:,} asks for {problem}")
 
 
 def _factors(file: SuiteFile) -> list[str]:
