@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 
 from acidtest.core.document import Pair
 from acidtest.core.errors import FileError
+from acidtest.core.escaping import escape_markdown
 from acidtest.core.estimate import Estimate
 from acidtest.core.study import STUDIES
 from acidtest.render.terminal import render
@@ -23,7 +24,7 @@ from acidtest.workflows.gate_reports import github_report, write_gate_reports
 from acidtest.workflows.gate_reports.figures import check_title, figures
 from acidtest.workflows.gate_reports.github import MOST_ANNOTATIONS
 from acidtest.workflows.gate_reports.junit import junit_xml
-from acidtest.workflows.gate_reports.markdown import MARK, MOST_CHARACTERS, escape_markdown, markdown_comment
+from acidtest.workflows.gate_reports.markdown import MARK, MOST_CHARACTERS, markdown_comment
 from acidtest.workflows.gate_reports.sarif import sarif_log
 from gates import CUE, FAILED, LOST, OPEN, PAIR, PASSED, SUBCASE, UNDECIDED, check, decision
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from acidtest.cli.options import Columns, Json, LabelMap, Seed, echo, print_document, print_json
+from acidtest.cli.options import Columns, Json, LabelMap, Seed, echo, print_document, print_json, results_output
 from acidtest.core.errors import AcidtestError
 from acidtest.workflows import annotation
 from acidtest.workflows.annotation import LOOPBACK, PORT, PlanOptions
@@ -144,7 +143,7 @@ def _print_values(values: dict[str, Any], *, json: bool) -> None:
         return
     for name, value in values.items():
         echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
-    sys.stdout.flush()
+    results_output().flush()
 
 
 def _print_progress(overview: dict[str, Any], *, json: bool) -> None:

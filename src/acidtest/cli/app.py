@@ -30,6 +30,8 @@ from acidtest.cli.options import (
     variable_name,
 )
 from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, cut_long_values, interrupt_normally
+from acidtest.core.escaping import escape_lines
+from acidtest.core.guests import stay_diverted
 from acidtest.core.logs import log
 from acidtest.core.registry import docstring_after, module_source, plugin_error
 from acidtest.core.settings import CONFIG, FILE, PLUGINS, PREFIX, apply_found, read_settings
@@ -214,6 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         # What is imported by now stays until the end: the garbage collector need not look at it again.
         gc.freeze()
+        stay_diverted()
     words = sys.argv[1:] if arguments is None else arguments
     try:
         interrupt_normally()
@@ -264,7 +267,7 @@ def _complain_of(error: Exception) -> int:
     if plugin := plugin_error(error):
         complain(f"acidtest: {plugin}")
         return 2
-    traceback.print_exception(error)
+    complain(*escape_lines("".join(traceback.format_exception(error))).split("\n"))
     complain("acidtest: this is a mistake in acidtest, not yours; please report it with the lines above")
     return 3
 

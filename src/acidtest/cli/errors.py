@@ -82,9 +82,9 @@ def errors(
         return
     origin = "" if suite else _describe_origin(sample["suite"].unique(maintain_order=True).to_list())
     if origin:
-        echo(f"\n{origin}")
+        echo("", origin)
     if not prefill:
-        echo(f"\nNow fill in the column category, then: acidtest errors {path}")
+        echo("", f"Now fill in the column category, then: acidtest errors {path}")
 
 
 def _show_decisions(samples: Sequence[Path], plot: Path | None, output: dict[str, Any]) -> None:

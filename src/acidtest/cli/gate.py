@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Full, Json, complain, print_document, print_json
+from acidtest.cli.options import Full, Json, print_document, print_json, send_commands
 from acidtest.cli.study_commands import show_written
 from acidtest.core.serialise import to_json
 from acidtest.core.study import STUDIES
@@ -51,8 +51,7 @@ def gate(
     result = gates.gate(baseline, candidate, policy=policy, margin=margin, slices=slices or (), anchor=anchor)
     written = write_gate_reports(result, junit=junit, sarif=sarif, markdown=markdown)
     if github:
-        # GitHub reads commands from standard error, too; standard output may be JSON.
-        complain(github_report(result, os.environ))
+        send_commands(github_report(result, os.environ))
     if json:
         print_json({**to_json(result), **{name: str(path) for name, path in written.items()}})
     else:

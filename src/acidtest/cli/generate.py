@@ -69,7 +69,7 @@ def generate(
         print_json({"files": [str(path) for path in written], "card": made.card.to_json()})
         return
     labels = ", ".join(f"{count:,} {label}" for label, count in made.card.labels.items())
-    echo(f"{made.card.rows:,} pairs ({labels})\n{made.card.signature}")
+    echo(f"{made.card.rows:,} pairs ({labels})", made.card.signature)
     if made.card.left_out:
         echo(f"left out: {list_some(made.card.left_out_reasons, 6)}")
-    echo("\n".join(f"wrote {path}" for path in written))
+    echo(*(f"wrote {path}" for path in written))

@@ -8,17 +8,19 @@ import json
 import logging
 import os
 import re
-import shutil
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TextIO, get_type_hints
 
 import typer
 
 from acidtest.core.document import Document
-from acidtest.core.errors import AcidtestError, UnknownNameError, terminal_text
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.escaping import escape_json, escape_terminal
+from acidtest.core.guests import divert_output, private_copy
 from acidtest.core.logs import NOTE, PlainFormatter, log
 from acidtest.core.settings import CONFIG, PLUGINS, PREFIX
 
@@ -100,7 +102,7 @@ SCREEN = 40
 """The most lines that are printed without --full."""
 
 _DELAY = 2.0
-_UNESCAPED = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_WIDTH = 110
 
 OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command that accepts undeclared options, such as ``--words`` of a suite."""
@@ -131,7 +133,8 @@ def read_command(function: Callable[..., None]) -> Callable[..., None]:
         set_up_logging(given["verbose"], given["quiet"])
         for name, names in bundles.items():
             given[name] = hints[name](**{key: given.pop(key) for key in names})
-        function(**{name: value for name, value in given.items() if name not in added})
+        with _own_output():
+            function(**{name: value for name, value in given.items() if name not in added})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     signature = inspect.Signature(
@@ -190,9 +193,10 @@ def print_lines(lines: Iterable[str]) -> None:
     """Print lines of results; styles are kept only on a terminal that shows them, and if NO_COLOR is not set."""
     from acidtest.render.terminal import plain_signs
 
-    text = plain_signs("\n".join(lines), getattr(sys.stdout, "encoding", None))
+    output = results_output()
+    text = plain_signs("\n".join(lines), getattr(output, "encoding", None))
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    typer.echo(text, color=False if is_plain else None)
+    typer.echo(text, file=output, color=False if is_plain else None)
 
 
 def print_document(document: Document, *, full: bool = True) -> None:
@@ -204,24 +208,60 @@ def print_document(document: Document, *, full: bool = True) -> None:
 
 def terminal_width() -> int:
     """The width of the terminal or ``COLUMNS``, else 110."""
-    return shutil.get_terminal_size((110, 24)).columns
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(results_output().fileno()).columns or _WIDTH
+    except (OSError, ValueError, AttributeError):
+        return _WIDTH
 
 
-def echo(text: str) -> None:
-    """Print a line, or several, of results."""
-    sys.stdout.write(f"{terminal_text(text)}\n")
+_OUTPUTS: list[TextIO] = []
+"""The stream for results of the command that is running, which models cannot reach."""
 
 
-def complain(text: str) -> None:
-    """Print a line on progress or an error to standard error."""
-    sys.stderr.write(f"{terminal_text(text)}\n")
+@contextmanager
+def _own_output() -> Iterator[None]:
+    """Keep standard output for results inside the block: what anything else prints goes to standard error."""
+    output = private_copy(sys.stdout)
+    _OUTPUTS.append(output)
+    try:
+        with divert_output():
+            yield
+    finally:
+        _OUTPUTS.pop()
+        if output is not sys.stdout:
+            output.close()
+
+
+def results_output() -> TextIO:
+    """The stream for results."""
+    return _OUTPUTS[-1] if _OUTPUTS else sys.stdout
+
+
+def echo(*lines: str) -> None:
+    """Print lines of results, each of which stays one line."""
+    results_output().write("".join(f"{escape_terminal(line)}\n" for line in lines))
+
+
+def complain(*lines: str) -> None:
+    """Print lines on progress or errors to standard error, each of which stays one line."""
+    sys.stderr.write("".join(f"{escape_terminal(line)}\n" for line in lines))
+
+
+def send_commands(commands: str) -> None:
+    """Send lines of commands to the server that runs this job; their texts are escaped already (``escape_command``).
+
+    GitHub reads commands from standard error, too; standard output may be JSON.
+    """
+    sys.stderr.write(f"{commands}\n")
 
 
 def print_json(value: Any) -> None:
     """Print a result as JSON."""
     written = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    # JSON does not escape these, and some terminals interpret them.
-    sys.stdout.write(_UNESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", written) + "\n")
+    results_output().write(f"{escape_json(written)}\n")
 
 
 def suite_arguments(context: typer.Context, suites: Sequence[str]) -> dict[str, str | bool]:

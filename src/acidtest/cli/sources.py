@@ -51,4 +51,4 @@ def _print_table() -> None:
     for resource in known:
         lines.append(f"{resource.name:<{width}}  {resource.state}: {resource.where}")
         lines.append(f"{'':<{width}}  {resource.what}")
-    echo("\n".join(lines))
+    echo(*lines)

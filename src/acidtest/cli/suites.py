@@ -67,7 +67,8 @@ def _describe_suite(suite: Generator) -> Document:
     facts = (
         Note(f"{f'{suite.rows:,} pairs' if suite.rows else 'Pairs'}, made from {suite.source}. {suite.summary}"),
         *([Note(purpose)] if purpose else []),
-        Note(f"Citation: {suite.citation}\nLicence: {suite.licence}"),
+        Note(f"Citation: {suite.citation}"),
+        Note(f"Licence: {suite.licence}"),
     )
     tables = (Table("options", "", columns, rows, "option"),) if rows else ()
     return Document("acidtest suites", suite.name, (*facts, *tables))

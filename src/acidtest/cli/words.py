@@ -36,7 +36,7 @@ def words(
     if json:
         print_json(report.to_json())
     else:
-        echo("\n".join(_lists(report) if report.counts is None else _frames(report)))
+        echo(*(_lists(report) if report.counts is None else _frames(report)))
     if report.below:
         raise typer.Exit(1)
 

@@ -291,6 +291,8 @@ class Document:
     """Signatures by what they sign, such as ``hans, reference``."""
     methods: tuple[str, ...] = ()
     """Sentences on how numbers were computed, in addition to the explanations of intervals and tests."""
+    sentences: tuple[str, ...] = ()
+    """The headline in parts that a screen shows on lines of their own; empty if it is one."""
 
 
 def walk(parts: tuple[Part, ...]) -> Iterator[Part]:

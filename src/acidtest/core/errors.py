@@ -14,13 +14,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from acidtest.core.escaping import escape_terminal
+
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
 
 _PROGRAMS = ("acidtest", "acidtest.exe", "acidtest-script.py")
-
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Control characters except tab and line feed, and marks that change the direction of text."""
 
 
 MAX_QUOTED = 200
@@ -44,7 +43,7 @@ class AcidtestError(Exception):
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(terminal_text(cut_long_values(str(message))))
+        super().__init__(escape_terminal(cut_long_values(str(message))))
 
 
 class FileError(AcidtestError):
@@ -110,11 +109,6 @@ def cut_long_values(text: str) -> str:
 def _cut_quoted(match: re.Match[str]) -> str:
     quoted = match[0]
     return quoted if len(quoted) <= MAX_QUOTED + 2 else f"{quoted[: MAX_QUOTED + 1]}…{quoted[-1]}"
-
-
-def terminal_text(text: str) -> str:
-    """The text with a replacement character for every character that a terminal would interpret, not show."""
-    return _CONTROL_CHARACTERS.sub("\ufffd", text)
 
 
 def end_quietly_while_loading() -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 
-from acidtest.core.errors import terminal_text
+from acidtest.core.escaping import escape_lines, escape_terminal
 from acidtest.core.files import open_to_write
 
 log = logging.getLogger("acidtest")
@@ -20,11 +20,12 @@ logging.addLevelName(NOTE, "NOTE")
 
 
 class PlainFormatter(logging.Formatter):
-    """Writes records without control characters, because a log is read on a terminal."""
+    """Writes each record on one line without control characters, because a log is read on a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record."""
-        return terminal_text(super().format(record))
+        """The line of a record; those for developers may have several, such as tracebacks."""
+        text = super().format(record)
+        return escape_lines(text) if record.levelno <= logging.DEBUG else escape_terminal(text)
 
 
 class LogFile(logging.StreamHandler[TextIOWrapper]):

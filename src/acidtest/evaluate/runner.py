@@ -17,6 +17,7 @@ import polars as pl
 
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
+from acidtest.core.guests import guest_code
 from acidtest.core.labels import Probabilities, has_answer
 from acidtest.core.logs import note
 from acidtest.core.model import CountsUsage, Model, Prepares, exit_error, number_table
@@ -67,27 +68,28 @@ class Asker:
         """Ask a whole batch."""
         if isinstance(self.model, Prepares):
             return self.infer(batch, self.prepare(batch))
-        with self._refuse_exit():
+        with self._guest_code():
             values = self.model.predict(*self._columns(batch))
         return self._check(batch, values, np.zeros(len(batch.keys), np.bool_))
 
     def prepare(self, batch: Batch) -> Any:
         """Prepare the inputs of a batch for the model's device: the first step."""
         assert isinstance(self.model, Prepares)
-        with self._refuse_exit():
+        with self._guest_code():
             return self.model.prepare(*self._columns(batch))
 
     def infer(self, batch: Batch, prepared: Any) -> BatchAnswers:
         """Answer a prepared batch: the second step."""
         assert isinstance(self.model, Prepares)
-        with self._refuse_exit():
+        with self._guest_code():
             values = self.model.infer(prepared)
         return self._check(batch, values, prepared.truncated)
 
     @contextmanager
-    def _refuse_exit(self) -> Iterator[None]:
+    def _guest_code(self) -> Iterator[None]:
         try:
-            yield
+            with guest_code():
+                yield
         except SystemExit as error:
             raise exit_error(f"model {self.model.name!r}", error) from error
 

@@ -15,6 +15,7 @@ from typing import IO, TypeVar
 import polars as pl
 
 from acidtest.core.errors import FileError
+from acidtest.core.escaping import escape_cells, unescape_cells
 from acidtest.core.files import chunks, read_bounded, replace_file, require_file
 from acidtest.core.suite import sink_rows, visit_batches
 from acidtest.io.blocks import begins_with, scan_text, utf8_text
@@ -39,9 +40,6 @@ MAX_ARRAY_BYTES = 128 * 2**20
 
 _Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
 _OpenOutput = Callable[[], AbstractContextManager[IO[bytes]]]
-
-_FORMULA = r"^('*[=+\-@\t\r])"
-_PREFIXED_FORMULA = r"^'('*[=+\-@\t\r])"
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,7 @@ def is_delimited(path: str | Path) -> bool:
 
 def remove_formula_prefix(frame: _Frame) -> _Frame:
     """The frame without the ``'`` that ``write_table`` put in front of formulas."""
-    return _replace_pattern(frame, _PREFIXED_FORMULA, "$1")
+    return unescape_cells(frame)
 
 
 def is_opaque(dtype: object) -> bool:
@@ -243,7 +241,7 @@ def _write_delimited(rows: pl.LazyFrame, open_output: _OpenOutput, *, separator:
     In tab-separated text, ``read_table`` may take quotes around cells for text if no quote is doubled; in a CSV, it
     would split a single column whose name contains a semicolon. Quotes around every name in the header prevent both.
     """
-    names = _replace_pattern(flatten(pl.DataFrame(schema=rows.collect_schema())), _FORMULA, "'$1")
+    names = escape_cells(flatten(pl.DataFrame(schema=rows.collect_schema())))
     header = names.write_csv(separator=separator)
     marks = _write_cells(rows, open_output, header=header, separator=separator)
     if separator == ",":
@@ -271,7 +269,7 @@ def _write_cells(rows: pl.LazyFrame, open_output: _OpenOutput, *, header: str, s
 
 
 def _format_cells(batch: pl.DataFrame, separator: str) -> str:
-    frame = _replace_pattern(flatten(batch), _FORMULA, "'$1")
+    frame = escape_cells(flatten(batch))
     # A blank line is not a row, so in a single column an empty cell is written as quotes; elsewhere as nothing.
     empty_cells = pl.col(pl.String).fill_null("") if frame.width == 1 else pl.col(pl.String).replace("", None)
     return frame.with_columns(empty_cells).write_csv(separator=separator, include_header=False)
@@ -292,11 +290,3 @@ def _as_json(name: str) -> pl.Expr:
     # Polars encodes only structs as JSON: wrap the column in one, and strip the wrapper from the text.
     wrapped = pl.struct(pl.col(name).alias("v")).struct.json_encode()
     return pl.when(pl.col(name).is_not_null()).then(wrapped.str.strip_prefix('{"v":').str.strip_suffix("}")).alias(name)
-
-
-def _replace_pattern(frame: _Frame, pattern: str, replacement: str) -> _Frame:
-    """The frame with a pattern replaced in all strings and in the names of the columns."""
-    columns = frame.collect_schema().names()
-    names = pl.Series(columns, dtype=pl.String).str.replace(pattern, replacement)
-    cells = frame.with_columns(pl.col(pl.String).str.replace(pattern, replacement))
-    return cells.rename(dict(zip(columns, names, strict=True)))

@@ -6,10 +6,10 @@ Elements have CSS classes. On a page its light or dark style colours them, in a 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from math import ceil, floor, log10
 
 from acidtest.core.document import Unit
+from acidtest.core.escaping import escape_xml
 from acidtest.core.estimate import Estimate
 
 COLOURS = ("#0b5cad", "#c2410c", "#00785a", "#8e3b8e", "#7a5c00", "#4b5563")
@@ -71,7 +71,7 @@ class Drawing:
         """Draw a line of text, vertically centred at ``y``."""
         name = f' class="{css}"' if css else ""
         place = f' text-anchor="{anchor}"' if anchor != "start" else ""
-        self.elements.append(f'<text x="{x:g}" y="{y + 4.5:g}"{name}{place}>{escape(text)}</text>')
+        self.elements.append(f'<text x="{x:g}" y="{y + 4.5:g}"{name}{place}>{escape_xml(text)}</text>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, css: str) -> None:
         """Draw a straight line."""
@@ -79,7 +79,7 @@ class Drawing:
 
     def mark(self, shape: str, x: float, y: float, css: str, title: str = "") -> None:
         """Draw a shape around a point, with ``title`` as its tooltip."""
-        tip = f"<title>{escape(title)}</title>" if title else ""
+        tip = f"<title>{escape_xml(title)}</title>" if title else ""
         self.elements.append(f'<g transform="translate({x:g} {y:g})" class="{css}">{tip}{shape}</g>')
 
     def svg(self, label: str, *, standalone: bool = False) -> str:
@@ -87,7 +87,7 @@ class Drawing:
         size = f'width="{self.width:g}" height="{ceil(self.height)}" viewBox="0 0 {self.width:g} {ceil(self.height)}"'
         style = f'<style>{STYLE}</style><rect width="100%" height="100%" fill="{PAPER}"/>' if standalone else ""
         space = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
-        return f'<svg{space} {size} role="img" aria-label="{escape(label)}">{style}{"".join(self.elements)}</svg>'
+        return f'<svg{space} {size} role="img" aria-label="{escape_xml(label)}">{style}{"".join(self.elements)}</svg>'
 
 
 def round_ticks(low: float, high: float, most: int = 7) -> tuple[float, ...]:

@@ -30,6 +30,7 @@ from acidtest.core.document import (
     walk,
 )
 from acidtest.core.errors import FileError
+from acidtest.core.escaping import breakable_latex, escape_latex, escape_markdown
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import replace_file, write_text
 from acidtest.core.numbers import cell_text
@@ -42,34 +43,6 @@ from acidtest.render.svg import draw, draw_on
 PICTURES = (".svg", ".png")
 LONG = 45
 """A LaTeX table of more rows than this is a longtable, which can span pages."""
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\symbol{34}",
-    "`": r"\textasciigrave{}",
-    # LaTeX would read a bracket right after the end of a row as its argument, and a star as its starred form.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "−": "$-$",
-    "→": r"$\to$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "…": r"\ldots{}",
-    "\N{NO-BREAK SPACE}": "~",
-}
 
 _NUMBERS: dict[str, Any] = {
     "value": pl.Float64,
@@ -155,20 +128,22 @@ def draw_side_by_side(panels: Sequence[tuple[Chart, Table]], *, width: int = 440
 
 def render_markdown(document: Document) -> str:
     """The whole document in GitHub's Markdown, without charts, maps, pairs and example browser."""
-    return "\n\n".join([f"# {document.title}", document.headline, *_markdown_parts(document.parts, level=2)]) + "\n"
+    title, headline = escape_markdown(document.title), escape_markdown(document.headline)
+    return "\n\n".join([f"# {title}", headline, *_markdown_parts(document.parts, level=2)]) + "\n"
 
 
 def _markdown_parts(parts: Iterable[Part], level: int) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Section):
-            yield f"{'#' * level} {part.title}"
+            yield f"{'#' * level} {escape_markdown(part.title)}"
             yield from _markdown_parts(part.parts, level + 1)
         elif isinstance(part, Table):
             yield markdown_table(part).strip()
         elif isinstance(part, Note):
-            yield part.text
+            yield escape_markdown(part.text)
         elif isinstance(part, Finding):
-            yield f"**{part.severity}**: {part.sentence}{f' [{part.where}]' if part.where else ''}"
+            where = f" [{part.where}]" if part.where else ""
+            yield f"**{part.severity}**: {escape_markdown(part.sentence + where)}"
 
 
 def table_frame(table: Table) -> pl.DataFrame:
@@ -194,13 +169,13 @@ def table_frame(table: Table) -> pl.DataFrame:
 def markdown_table(table: Table) -> str:
     """The table in GitHub's Markdown, below its caption."""
     titles = [table.corner, *(f"{column.group} {column.name}".strip() for column in table.columns)]
-    lines = [f"{table.caption}\n", _markdown_row(titles)]
-    lines.append(_markdown_row([":--", *("--:" if column.unit != "text" else ":--" for column in table.columns)]))
+    rule = [":--", *("--:" if column.unit != "text" else ":--" for column in table.columns)]
+    lines = [f"{escape_markdown(table.caption)}\n", _markdown_row(map(escape_markdown, titles)), _markdown_row(rule)]
     for heading, rows in row_groups(table):
-        lines += [_markdown_row([f"**{heading}**", *[""] * len(table.columns)])] if heading else []
-        lines += [_markdown_row([row.name, *_texts(row, table)]) for row in rows]
+        lines += [_markdown_row([f"**{escape_markdown(heading)}**", *[""] * len(table.columns)])] if heading else []
+        lines += [_markdown_row(map(escape_markdown, (row.name, *_texts(row, table)))) for row in rows]
     notes = [*table.notes, *table.sources]
-    return "\n".join([*lines, *(f"\n{note}" for note in notes), ""])
+    return "\n".join([*lines, *(f"\n{escape_markdown(note)}" for note in notes), ""])
 
 
 def latex_table(table: Table, *, label: str, signatures: Iterable[str] = ()) -> str:
@@ -223,20 +198,9 @@ def latex_table(table: Table, *, label: str, signatures: Iterable[str] = ()) -> 
         bodies.append("\n".join(lines))
     alignment = "l" + "".join("l" if column.unit == "text" else "r" for column in table.columns)
     caption_text = " ".join(filter(None, (table.caption, *table.notes, "; ".join(table.sources))))
-    signed = "; ".join(
-        "\\texttt{" + escape_latex(text).replace(_SPECIAL["|"], "|\\allowbreak ") + "}" for text in signatures
-    )
+    signed = "; ".join(map(breakable_latex, signatures))
     caption = f"\\caption{{{escape_latex(caption_text)}{f' {signed}.' if signed else ''}}}\\label{{{label}}}"
     return _set_latex(caption, alignment, head, "\n\\midrule\n".join(bodies), long=len(table.rows) > LONG)
-
-
-def escape_latex(text: str) -> str:
-    """Text escaped so that LaTeX prints it letter for letter; line ends and other control characters become spaces."""
-    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
-    letters = "".join(_SPECIAL.get(letter, letter) for letter in plain)
-    # Two hyphens in a row would become a dash, two apostrophes or commas a quotation mark.
-    apart = re.sub(r"([-–])(?=[-–])|([',])(?=\2)", r"\g<0>{}", letters)
-    return apart.replace("–", "--")
 
 
 class _Names:
@@ -290,7 +254,7 @@ def _texts(row: Row, table: Table) -> list[str]:
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in cells) + " |"
+    return f"| {' | '.join(cells)} |"
 
 
 def _latex_row(cells: Iterable[str]) -> str:

@@ -35,6 +35,7 @@ from acidtest.core.document import (
     tables,
     walk,
 )
+from acidtest.core.escaping import escape_html
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import cell_text
 from acidtest.render.drawing import draw_spark
@@ -101,9 +102,9 @@ def sentence(text: str) -> str:
 
 def breakable(text: str) -> Markup:
     """The text, escaped, with line breaks allowed after ``_``, ``/`` and ``:``."""
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
-    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/:])", text))
+    return Markup("<wbr>").join(escape_html(part) for part in re.split(r"(?<=[_/:])", text))
 
 
 def browser_link(part: Slice) -> str:
@@ -182,12 +183,12 @@ def has_controls(table: Table) -> bool:
 
 def mark_words(text: str, other: str) -> Markup:
     """The text, escaped, with the words marked that another text has not at the same place."""
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
     words, others = text.split(), other.split()
     pieces = []
     for kind, start, end, _, _ in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
-        piece = escape(" ".join(words[start:end]))
+        piece = escape_html(" ".join(words[start:end]))
         if piece:
             pieces.append(piece if kind == "equal" else Markup("<mark>{}</mark>").format(piece))
     return Markup(" ").join(pieces)
@@ -265,6 +266,8 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader(PACKAGE),
         autoescape=True,
+        # What is marked as HTML stays; every other text goes through the one function.
+        finalize=lambda value: escape_html(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

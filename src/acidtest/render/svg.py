@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from itertools import groupby
 from math import ceil, isfinite
 from textwrap import wrap
 
 from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Push, Row, Table
+from acidtest.core.escaping import escape_xml
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import fold_name, number_text
 from acidtest.render.drawing import FONT_SIZE, GAP, HEADING, LANE, LETTER, NARROW, AxisScale, Drawing, round_ticks
@@ -378,7 +378,7 @@ def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
         x = names_width + (lane + 0.5) * cell_width
         if rotated:
             opening_tag = f'<text transform="translate({x + 4:g} {drawing.height - 6:g}) rotate(-90)" class="quiet">'
-            drawing.elements.append(f"{opening_tag}{escape(title)}</text>")
+            drawing.elements.append(f"{opening_tag}{escape_xml(title)}</text>")
         else:
             drawing.text(x, 10, title, css="quiet", anchor="middle")
     for row in table.rows:

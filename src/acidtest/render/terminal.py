@@ -10,7 +10,7 @@ from itertools import groupby, zip_longest
 from unicodedata import combining, east_asian_width
 
 from acidtest.core.document import Chart, Document, Finding, Note, Part, Section, Table, walk
-from acidtest.core.errors import terminal_text
+from acidtest.core.escaping import escape_terminal
 from acidtest.core.numbers import CellText as CellText
 from acidtest.core.numbers import cell_text, fold_name
 from acidtest.render.svg import cell_estimate, drawn_columns
@@ -86,7 +86,8 @@ def render_screen(document: Document, width: int) -> Iterator[str]:
     yield from _parts(document.parts, width, full=False, charts=_charts(document))
     if isinstance(document.parts[-1], Finding):
         yield ""
-    yield from _paragraph(document.headline, width, "bold")
+    for sentence in document.sentences or (document.headline,):
+        yield from _paragraph(sentence, width, "bold")
 
 
 def plain_signs(text: str, encoding: str | None) -> str:
@@ -99,8 +100,8 @@ def plain_signs(text: str, encoding: str | None) -> str:
 
 
 def paint(text: str, style: str = "") -> str:
-    """The text in a style; control characters are replaced."""
-    shown = terminal_text(text)
+    """The text on one line, in a style, escaped for a terminal."""
+    shown = escape_terminal(text)
     return f"\x1b[{_STYLES[style]}m{shown}\x1b[0m" if style and shown else shown
 
 
@@ -129,8 +130,7 @@ def _parts(parts: Sequence[Part], width: int, *, full: bool, charts: Mapping[str
 
 
 def _paragraph(text: str, width: int, style: str = "") -> Iterator[str]:
-    for line in text.splitlines():
-        yield from (paint(part, style) for part in _wrap(line, width))
+    yield from (paint(part, style) for part in _wrap(text, width) if part)
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from acidtest.core.escaping import escape_markdown, markdown_code
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.serialise import to_yaml
 from acidtest.core.suite import Card
@@ -43,8 +44,8 @@ def dataset_page(card: Card, splits: Sequence[str], *, parted: bool) -> str:
     }
     columns = ["premise", "hypothesis", "label", *card.factors]
     use = [
-        f"Columns `{'`, `'.join(columns)}` and others. `label` is a set of accepted answers: *non-entailment* is "
-        "neutral or contradiction.",
+        f"Columns {', '.join(map(markdown_code, columns))} and others. `label` is a set of accepted answers: "
+        "*non-entailment* is neutral or contradiction.",
         "",
         '    datasets.load_dataset("FOLDER", split="test")',
         "",
@@ -61,10 +62,12 @@ def _facts(card: Card, splits: Sequence[str], *, parted: bool) -> list[str]:
     lines = ["configs:", "- config_name: default", "  data_files:"]
     ending = "-*.parquet" if parted else ".parquet"
     lines += [f"  - split: {split}\n    path: data/{split}{ending}" for split in splits]
-    lines += ["---", "", f"# {card.name}", "", f"`{card.signature}`", ""]
+    lines += ["---", "", f"# {escape_markdown(card.name)}", "", markdown_code(card.signature), ""]
     lines += [f"{card.rows:,} premise–hypothesis pairs made by acidtest.", ""]
     return lines + [
-        text + "\n" for text in (card.note, card.citation, card.licence and f"Licence: {card.licence}") if text
+        escape_markdown(text) + "\n"
+        for text in (card.note, card.citation, card.licence and f"Licence: {card.licence}")
+        if text
     ]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.guests import guest_code
 from acidtest.core.labels import Collapse
 from acidtest.core.logs import note
 from acidtest.core.model import MODELS, ChecksSuites, Model, complete_model, model_from_spec
@@ -89,6 +90,7 @@ def run(
     ``name`` names the run, and its folder unless ``output`` does: ``acidtest-runs/NAME``. ``threshold`` is short for
     ``collapse`` threshold=T; ``base_rate`` is the share of claims that are not supported where the model serves.
     """
+    here = Path.cwd()
     chosen = _chosen_folder(output, name)
     on_ray = engine != "local" or address is not None
     if on_ray:
@@ -103,16 +105,26 @@ def run(
     spec = model if isinstance(model, str) else loaded.name
     settings = _settings(suites, decision, options, base_rate)
     request = _request(suites, loaded, settings)
-    folders = [chosen] if chosen else Path(RUNS).glob(f"{_slug(loaded.name)}-*")
+    # Paths are resolved here: code of the model may have changed the working folder in a thread of its own.
+    folders = [here / chosen] if chosen else (here / RUNS).glob(f"{_slug(loaded.name)}-*")
     earlier = None if fresh else find_finished(request, folders, page=page)
     if earlier is not None:
-        return rename(earlier, name)
+        return _named(rename(earlier, name), here, chosen)
     _check_model(loaded, suites, decision)
     recipe = ModelRecipe(spec, options, batch_size, premise, aggregation) if on_ray else None
     asking = ray_engine(model, loaded, recipe, address) if recipe else None
     kept = answer_cache() if cache else None
     job = Job(loaded, spec, suites.used, settings, engine=asking, cache=kept, request=request, name=name)
-    return rename(_run_in_folder(job, chosen, fresh=fresh, page=page, progress=progress), name)
+    stem = here / (chosen or Path(RUNS) / f"{_slug(loaded.name)}-{job.key[:8]}")
+    finished = _run_in_folder(job, stem, chosen=chosen is not None, fresh=fresh, page=page, progress=progress)
+    return _named(rename(finished, name), here, chosen)
+
+
+def _named(finished: Finished, here: Path, chosen: Path | None) -> Finished:
+    """The finished run with its folder as the user would write it: relative unless an absolute one was chosen."""
+    if chosen is not None:
+        return replace(finished, folder=chosen)
+    return replace(finished, folder=finished.folder.relative_to(here))
 
 
 def _settings(
@@ -139,11 +151,12 @@ def _collapse(collapse: str, threshold: float | None) -> Collapse:
     return decision
 
 
-def _run_in_folder(job: Job, chosen: Path | None, *, fresh: bool, page: bool, progress: Progress | None) -> Finished:
+def _run_in_folder(
+    job: Job, stem: Path, *, chosen: bool, fresh: bool, page: bool, progress: Progress | None
+) -> Finished:
     """Run a job in the folder that was chosen, or else in that of its model and request."""
-    stem = chosen or Path(RUNS) / f"{_slug(job.model.name)}-{job.key[:8]}"
     missing = missing_folders(stem)
-    folder = chosen or default_folder(job, stem, fresh=fresh)
+    folder = stem if chosen else default_folder(job, stem, fresh=fresh)
     created = missing if folder == stem else (folder,)
     return run_job(job, folder, created=created, fresh=fresh, page=page, progress=progress)
 
@@ -177,7 +190,8 @@ def _check_model(model: Model, battery: Battery, collapse: Collapse) -> None:
                 f"(acidtest agreement), and the suite with them (--answers)"
             )
     if isinstance(model, ChecksSuites):
-        model.check(battery.whole)
+        with guest_code():
+            model.check(battery.whole)
     for text in model.notes:
         note("%s: %s", model.name, text)
 
@@ -191,7 +205,8 @@ def model_of(
     aggregation: str = "max-entail",
 ) -> Model:
     """Load the model of a spec, or wrap a user's own, with the batch size and premise handling asked for."""
-    loaded = model_from_spec(model, options) if isinstance(model, str) else complete_model(model)
+    with guest_code(is_new=True):
+        loaded = model_from_spec(model, options) if isinstance(model, str) else complete_model(model)
     if premise not in PREMISES:
         raise UnknownNameError("way to ask premises", premise, PREMISES)
     if batch_size is not None:

@@ -13,6 +13,7 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import Archive, replace_file
+from acidtest.core.guests import guest_code
 from acidtest.core.logs import note, stage
 from acidtest.core.model import Model, Represents
 from acidtest.core.suite import Suite, require_columns
@@ -125,7 +126,8 @@ def _ask_layers(model: _LayeredModel, frame: pl.DataFrame, progress: Progress) -
     progress(model.name, 0, frame.height)
     for start in range(0, frame.height, model.batch_size):
         stop = min(start + model.batch_size, frame.height)
-        part = np.asarray(model.representations(*(column[start:stop] for column in columns)), dtype=np.float32)
+        with guest_code():
+            part = np.asarray(model.representations(*(column[start:stop] for column in columns)), dtype=np.float32)
         _check_layers(part, model, stop - start)
         if not start:
             layers = np.empty((len(part), frame.height, part.shape[2]), dtype=np.float32)

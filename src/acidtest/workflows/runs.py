@@ -19,7 +19,9 @@ import polars as pl
 
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, FileError, LabelOrderError, list_some
+from acidtest.core.escaping import escape_html, escape_terminal
 from acidtest.core.files import LOCK, Lock, write_json, write_text
+from acidtest.core.guests import guest_code
 from acidtest.core.logs import log, log_to_file, note, stage
 from acidtest.core.model import ChecksLabelOrder, CountsUsage, Model
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
@@ -67,20 +69,19 @@ class Finished:
         lowest = f", {100 * known[worst].overall.value:.1f} % on {worst}, its worst suite" if worst else ""
         header = self.run.header
         name = f"{header.name} ({header.model.name})" if header.name else header.model.name
-        return f"{name} in {self.folder}\n{untouched}{lowest}\n{self.scored.headline}"
+        lines = (f"{name} in {self.folder}", f"{untouched}{lowest}", self.scored.headline)
+        return "\n".join(map(escape_terminal, lines))
 
     def _repr_html_(self) -> str:
         """For notebooks: the headline, a line for each suite, and a link to the page."""
-        from html import escape
-
-        *lines, headline = map(escape, str(self).splitlines())
+        *lines, headline = map(escape_html, str(self).splitlines())
         rows = "".join(
-            f"<tr><td>{escape(name)}</td><td style='text-align:right'>{100 * result.overall.value:.1f}</td></tr>"
+            f"<tr><td>{escape_html(name)}</td><td style='text-align:right'>{100 * result.overall.value:.1f}</td></tr>"
             for name, result in self.scored.suites.items()
             if result.overall.known
         )
         page = self.folder / REPORT
-        link = f"<p><a href='{escape(page.resolve().as_uri())}'>report</a></p>" if page.is_file() else ""
+        link = f"<p><a href='{escape_html(page.resolve().as_uri())}'>report</a></p>" if page.is_file() else ""
         table = f"<table><tr><th>suite</th><th>accuracy, %</th></tr>{rows}</table>"
         return f"<p><b>{headline}</b></p><p>{'<br>'.join(lines)}</p>{table}{link}"
 
@@ -337,13 +338,15 @@ def _check_label_order(model: Model, suites: Sequence[Suite], run: Run) -> None:
 
     for suite in suites:
         if suite.origin is not None:
-            model.check_label_order(rows(suite), suite=str(suite.origin), decisive=not suite.misleading)
+            with guest_code():
+                model.check_label_order(rows(suite), suite=str(suite.origin), decisive=not suite.misleading)
     controls = [rows(suite) for suite in suites if suite.name.endswith(CONTROL)]
     if controls:
         # Suites made from one corpus have the same original pairs.
         pairs = pl.concat(controls).unique(["premise", "hypothesis"], maintain_order=True)
         names = ",".join(suite.name for suite in suites if suite.control)
-        model.check_label_order(pairs, suite=names, decisive=True)
+        with guest_code():
+            model.check_label_order(pairs, suite=names, decisive=True)
 
 
 def _write_results(run: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:

@@ -32,7 +32,8 @@ def screen(result: ComparisonResult, *, suites: int = SHOWN_SUITES) -> Document:
     else:
         parts = [_models_table(result, whole, most=suites), *_several_profiles(result.profiles)]
     parts += [Note(note) for note in profile_notes(result.profiles) if not result.shown_factors]
-    return Document("acidtest compare", result.headline, tuple(parts), tuple(result.runs))
+    sentences = tuple(result.headline.split("\n"))
+    return Document("acidtest compare", " ".join(sentences), tuple(parts), tuple(result.runs), sentences=sentences)
 
 
 def _suites_table(whole: Sequence[Contrast], correction: str, *, most: int) -> Table:

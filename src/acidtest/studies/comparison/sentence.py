@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from acidtest.core.document import describe_count
+from acidtest.core.escaping import escape_control
 from acidtest.core.numbers import signed
 from acidtest.stats.contingency import ALPHA
 from acidtest.studies.comparison.contrasts import Contrast
@@ -38,7 +39,7 @@ def describe_comparison(contrasts: Sequence[Contrast]) -> str:
     sentences = [_describe_pair(pair, members, names, len(pairs) > 1) for pair, members in pairs.items()]
     if len(pairs) == 1:
         sentences += _describe_slices([one for one in contrasts if one.factor and not one.is_control], suites, names)
-    return "\n".join(sentences)
+    return "\n".join(map(escape_control, sentences))
 
 
 def _describe_slices(slices: Sequence[Contrast], suites: Sequence[Contrast], names: Mapping[str, str]) -> list[str]:

@@ -84,7 +84,9 @@ def scorecard(result: ScoresResult, *, findings: int = SHOWN_FINDINGS, edits: in
     models = result.models
     if len(models) > 1:
         lines = [f"{name}: {describe_model(model)}" for name, model in models.items()]
-        return Document("acidtest scorecard", "\n".join(lines), (_models_table(models),), tuple(models))
+        return Document(
+            "acidtest scorecard", " ".join(lines), (_models_table(models),), tuple(models), sentences=tuple(lines)
+        )
     (name, model), *_ = models.items()
     parts: list[Part] = [suites_table(model, brief=True)] if accuracy_suites(model) else []
     if model.grounding:

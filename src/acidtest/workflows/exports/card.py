@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.escaping import escape_markdown
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import refuse_overwrite, write_text
 from acidtest.core.serialise import to_yaml
@@ -39,12 +40,12 @@ class ModelCardFiles:
     skipped: tuple[str, ...] = ()
     """Suites without an entry: they have pairs for which every answer is right."""
 
-    def describe(self) -> str:
+    def describe(self) -> list[str]:
         datasets = ", ".join(dict.fromkeys(str(entry["dataset"]["id"]) for entry in self.entries))
         notes = [f"results on the data sets {datasets}, which must be on the hub (--dataset names others)"]
         if self.skipped:
             notes.append(f"left out {', '.join(self.skipped)}: every answer is right on some of its pairs")
-        return "\n".join([*notes, *(f"wrote {path}" for path in self.files)])
+        return [*notes, *(f"wrote {path}" for path in self.files)]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -155,7 +156,7 @@ def _readme(path: Path, finished: Finished, results: Mapping[str, dict[str, Any]
     if path.exists():
         return _insert_index(path, index)
     tags = to_yaml({"pipeline_tag": "text-classification", "tags": ["natural-language-inference"]})
-    return f"---\n{tags}{index}---\n\n# {name}\n\n{_table(finished, list(results))}"
+    return f"---\n{tags}{index}---\n\n# {escape_markdown(name)}\n\n{_table(finished, list(results))}"
 
 
 def _insert_index(path: Path, index: str) -> str:
@@ -172,10 +173,11 @@ def _insert_index(path: Path, index: str) -> str:
 
 def _table(finished: Finished, names: Sequence[str]) -> str:
     """The accuracies in Markdown, with the headline of the run."""
-    rows = [
-        f"| {name} | {100 * estimate.value:.1f} | {100 * estimate.low:.1f}–{100 * estimate.high:.1f} | {estimate.n:,} |"
-        for name, estimate in ((name, finished.scored.suites[name].overall) for name in names)
-    ]
-    headline = str(finished).splitlines()[-1]
+    rows = []
+    for name in names:
+        estimate = finished.scored.suites[name].overall
+        interval = f"{100 * estimate.low:.1f}–{100 * estimate.high:.1f}"
+        rows.append(f"| {escape_markdown(name)} | {100 * estimate.value:.1f} | {interval} | {estimate.n:,} |")
+    headline = escape_markdown(finished.scored.headline)
     table = ["| suite | accuracy, % | 95 % interval | pairs |", "|---|---|---|---|", *rows]
     return "\n".join(["## Asked by acidtest", "", headline, "", *table, ""])

@@ -47,10 +47,10 @@ class ExportedSamples:
     folder: Path
     tasks: dict[str, int]
 
-    def describe(self) -> str:
+    def describe(self) -> list[str]:
         lines = [f"{name}: {rows:,} pairs" for name, rows in self.tasks.items()]
         command = f"inspect eval {self.folder / TASKS}@{next(iter(self.tasks))} --log-dir LOGS --model …"
-        return "\n".join([*lines, f"run one: {command}", "then: acidtest score LOGS"])
+        return [*lines, f"run one: {command}", "then: acidtest score LOGS"]
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, "folder": str(self.folder), "tasks": self.tasks}

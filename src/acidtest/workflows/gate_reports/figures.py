@@ -1,20 +1,16 @@
-"""What all files about a gate's decision share: how a check turned out, its figures, texts that are safe to show."""
+"""What all files about a gate's decision share: how a check turned out, and its figures."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
 from acidtest.core.document import describe_count
-from acidtest.core.errors import terminal_text
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import cell_text, interval, number_text
 from acidtest.studies.gate.result import CheckKind, GateCheck, GateComparison, GateResult, GateState, GateTier
-
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Outcome(StrEnum):
@@ -145,8 +141,3 @@ def margin_text(check: GateCheck) -> str:
     if check.kind is CheckKind.EDIT:
         return f"at most {bound} %"
     return f"at most {bound}" if check.kind is CheckKind.CUE else f"may lose {bound}"
-
-
-def printable(text: str) -> str:
-    """The text on one line, with a replacement character for what XML forbids or a terminal would interpret."""
-    return _NOT_XML.sub("\ufffd", terminal_text(" ".join(text.split())))

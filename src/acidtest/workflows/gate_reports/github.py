@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from acidtest.core.errors import FileError
+from acidtest.core.escaping import escape_command
 from acidtest.studies.gate.result import GateResult, GateState
 from acidtest.workflows.gate_reports.figures import (
     Outcome,
@@ -14,7 +14,6 @@ from acidtest.workflows.gate_reports.figures import (
     describe_outcome,
     outcomes,
     policy_file,
-    printable,
 )
 from acidtest.workflows.gate_reports.markdown import markdown_comment
 
@@ -60,10 +59,5 @@ def workflow_commands(result: GateResult) -> Iterator[str]:
 
 
 def _command(name: str, text: str, properties: Mapping[str, str]) -> str:
-    given = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
-    return f"::{name} {given}::{_escape(text)}"
-
-
-def _escape(text: str, more: str = "") -> str:
-    """The text as workflow commands take it; printable text has no line ends, which could begin another command."""
-    return re.sub(f"[%{more}]", lambda match: f"%{ord(match[0]):02X}", printable(text))
+    given = ",".join(f"{key}={escape_command(value, is_property=True)}" for key, value in properties.items())
+    return f"::{name} {given}::{escape_command(text)}"

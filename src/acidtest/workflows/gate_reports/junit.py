@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from acidtest.core.escaping import escape_control
 from acidtest.studies.gate.result import GateComparison, GateResult
-from acidtest.workflows.gate_reports.figures import Outcome, check_title, figures, outcome, printable, state_outcome
+from acidtest.workflows.gate_reports.figures import Outcome, check_title, figures, outcome, state_outcome
 
 NAME = "acidtest gate"
 VERDICT = "verdict"
@@ -33,6 +34,7 @@ _RED = (Outcome.FAILED, Outcome.UNDECIDED)
 
 def junit_xml(result: GateResult) -> str:
     """The decision as the text of a JUnit file."""
+    # ElementTree escapes markup, but writes what XML forbids: hence ``escape_control`` for every text.
     root = Element("testsuites", {"name": NAME})
     totals: Counter[str] = Counter()
     for comparison in result.comparisons:
@@ -47,7 +49,7 @@ def junit_xml(result: GateResult) -> str:
 
 def _add_suite(root: Element, result: GateResult, comparison: GateComparison) -> Counter[str]:
     """Add the suite of one baseline; give the numbers of its cases."""
-    name = printable(f"{result.candidate.name} against {comparison.baseline.name}")
+    name = escape_control(f"{result.candidate.name} against {comparison.baseline.name}")
     suite = SubElement(root, "testsuite", {"name": name})
     facts = {
         "candidate": result.candidate.source,
@@ -69,9 +71,10 @@ def _add_suite(root: Element, result: GateResult, comparison: GateComparison) ->
 def _add_case(suite: Element, name: str, facts: Mapping[str, object], shown: Outcome, reason: str) -> Outcome:
     # Readers group cases by classname, at its dots: that of a check is its suite.
     place = "gate" if name == VERDICT else f"gate.{name.removesuffix(' (floor)').partition(':')[0]}"
-    case = SubElement(suite, "testcase", {"classname": printable(place), "name": printable(name), "time": "0"})
+    names = {"classname": escape_control(place), "name": escape_control(name)}
+    case = SubElement(suite, "testcase", {**names, "time": "0"})
     _add_properties(case, facts)
-    message = printable(reason)
+    message = escape_control(reason)
     if shown in _ELEMENTS:
         detail = SubElement(case, _ELEMENTS[shown], {"message": message})
         if shown in _RED:
@@ -86,7 +89,7 @@ def _add_properties(element: Element, facts: Mapping[str, object]) -> None:
     if facts:
         properties = SubElement(element, "properties")
         for name, value in facts.items():
-            SubElement(properties, "property", {"name": name, "value": printable(str(value))})
+            SubElement(properties, "property", {"name": name, "value": escape_control(str(value))})
 
 
 def _count(shown: list[Outcome], suite: Element) -> Counter[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from acidtest.core.document import Pair, describe_count
+from acidtest.core.escaping import escape_markdown, markdown_code
 from acidtest.core.numbers import MISSING, p_value
 from acidtest.studies.gate.result import CheckKind, GateCheck, GateComparison, GateResult, GateState, GateTier
-from acidtest.workflows.gate_reports.figures import Outcome, change_text, check_title, margin_text, outcome, printable
+from acidtest.workflows.gate_reports.figures import Outcome, change_text, check_title, margin_text, outcome
 
 MARK = "<!-- acidtest-gate -->"
 """The first line of a comment, invisible to readers, by which a bot recognises the comment that it is to update."""
@@ -31,9 +31,6 @@ _SIGNS = {
     Outcome.SKIPPED: "➖",
 }
 _VERDICTS = {GateState.PASS: "✅ pass", GateState.FAIL: "❌ fail", GateState.UNDECIDED: "❔ undecided"}
-_MARKUP = re.compile(r"[#$&*<>@\[\\\]^_`{|}~]|:(?=/)|(?<=www)\.|^\W", re.IGNORECASE)
-"""What could be markup, a mention, a link or the beginning of a list."""
-
 _HEAD = ("check", "", "accuracy, change", "bound", "rows", "newly wrong / right", "p, corrected")
 
 
@@ -104,7 +101,7 @@ def _table_lines(shown: Sequence[tuple[GateCheck, Outcome]]) -> Iterator[str]:
             margin_text(check),
             f"{check.rows:,}",
             f"{check.newly_wrong:,} / {check.newly_right:,}" if check.kind is CheckKind.LOSS else MISSING,
-            MISSING if p is None else p_value(p).replace("<", "&lt;"),
+            MISSING if p is None else escape_markdown(p_value(p)),
         )
         yield _row(cells)
 
@@ -139,18 +136,5 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def literal(text: str) -> str:
-    """A text of somebody's data as code: what is in ``<code>`` becomes no mention, reference to an issue or link."""
-    line = printable(text)
-    cut = line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 1]}…"
-    return f"<code>{_with_references(cut)}</code>"
-
-
-def escape_markdown(text: str) -> str:
-    """A sentence on one line, in which nothing is markup, a mention or a reference to an issue."""
-    # Mentions are looked for in the finished page: an invisible character after the sign keeps them from being one.
-    return re.sub("&#(64|35);", "&#\\1;&#8288;", _with_references(printable(text)))
-
-
-def _with_references(line: str) -> str:
-    """The line with character references, which Markdown never takes for markup, where it has what could be some."""
-    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", line)
+    """A text of somebody's data as code, cut where it is long."""
+    return markdown_code(text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…")

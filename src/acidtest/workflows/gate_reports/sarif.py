@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from acidtest.core.escaping import escape_sarif
 from acidtest.studies.gate.result import CheckKind, GateComparison, GateResult, GateState
 from acidtest.version import __version__
 from acidtest.workflows.gate_reports.figures import (
@@ -20,7 +21,6 @@ from acidtest.workflows.gate_reports.figures import (
     figures,
     outcome,
     policy_file,
-    printable,
     state_outcome,
 )
 
@@ -61,7 +61,7 @@ def sarif_log(result: GateResult) -> dict[str, Any]:
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "unicodeCodePoints",
-        "properties": {"state": result.state.value, "headline": printable(result.headline)},
+        "properties": {"state": result.state.value, "headline": escape_sarif(result.headline)},
         "results": findings,
     }
     return {"$schema": SCHEMA_ADDRESS, "version": "2.1.0", "runs": [run]}
@@ -94,7 +94,7 @@ def _finding(
         "ruleIndex": list(_RULES).index(rule),
         "kind": "fail",
         "level": _LEVELS[shown],
-        "message": {"text": printable(text)},
+        "message": {"text": escape_sarif(text)},
         "locations": [place],
         "partialFingerprints": {"acidtestCheck/v1": hashlib.sha256(identity.encode()).hexdigest()[:32]},
         "properties": facts,
