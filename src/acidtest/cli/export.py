@@ -40,7 +40,7 @@ def _format_command(name: str, write: Callable[..., Exported]) -> Callable[..., 
         if json:
             print_json(written.to_json())
         else:
-            echo(*written.describe())
+            echo(*written.describe().split("\n"))
 
     command.__name__, command.__doc__ = name, write.__doc__
     command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ MODEL_FORMATS = ("onnx",)
 class Exported(Protocol):
     """What an export wrote."""
 
-    def describe(self) -> list[str]:
+    def describe(self) -> str:
         """The lines that the command prints."""
         ...
 

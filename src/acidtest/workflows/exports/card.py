@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.escaping import escape_markdown
+from acidtest.core.escaping import escape_control, escape_markdown
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import refuse_overwrite, write_text
 from acidtest.core.serialise import to_yaml
@@ -40,12 +40,12 @@ class ModelCardFiles:
     skipped: tuple[str, ...] = ()
     """Suites without an entry: they have pairs for which every answer is right."""
 
-    def describe(self) -> list[str]:
+    def describe(self) -> str:
         datasets = ", ".join(dict.fromkeys(str(entry["dataset"]["id"]) for entry in self.entries))
         notes = [f"results on the data sets {datasets}, which must be on the hub (--dataset names others)"]
         if self.skipped:
             notes.append(f"left out {', '.join(self.skipped)}: every answer is right on some of its pairs")
-        return [*notes, *(f"wrote {path}" for path in self.files)]
+        return "\n".join(map(escape_control, [*notes, *(f"wrote {path}" for path in self.files)]))
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -47,10 +47,10 @@ class ExportedSamples:
     folder: Path
     tasks: dict[str, int]
 
-    def describe(self) -> list[str]:
+    def describe(self) -> str:
         lines = [f"{name}: {rows:,} pairs" for name, rows in self.tasks.items()]
         command = f"inspect eval {self.folder / TASKS}@{next(iter(self.tasks))} --log-dir LOGS --model …"
-        return [*lines, f"run one: {command}", "then: acidtest score LOGS"]
+        return "\n".join([*lines, f"run one: {command}", "then: acidtest score LOGS"])
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, "folder": str(self.folder), "tasks": self.tasks}

@@ -53,14 +53,14 @@ class ExportedTasks:
     folder: Path
     groups: dict[str, list[str]]
 
-    def describe(self) -> list[str]:
+    def describe(self) -> str:
         counts = ", ".join(f"{name} {len(tasks)}" for name, tasks in self.groups.items())
-        return [
-            f"groups, with their number of tasks: {counts}",
+        return (
+            f"groups, with their number of tasks: {counts}\n"
             f"run one: lm_eval run --include_path {self.folder} --tasks {next(iter(self.groups))} "
-            f"--metadata '{{\"seed\": 7}}' --log_samples --output_path OUT --model …",
-            "then: acidtest score OUT",
-        ]
+            f"--metadata '{{\"seed\": 7}}' --log_samples --output_path OUT --model …\n"
+            f"then: acidtest score OUT"
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, "folder": str(self.folder), "groups": self.groups}

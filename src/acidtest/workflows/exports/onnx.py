@@ -51,13 +51,13 @@ class ExportResult:
         """The paths to name after ``onnx:``; that of the graph in float32 is the folder."""
         return tuple(self.folder if graph.file == PLAIN else self.folder / graph.file for graph in self.graphs)
 
-    def describe(self) -> list[str]:
+    def describe(self) -> str:
         compared = [
             f"{graph.file}: {graph.bytes / 1e6:,.1f} MB; on {self.pairs} pairs probabilities differ by at most "
             f"{graph.difference:.2g}, {graph.equal:.1%} of labels are equal"
             for graph in self.graphs
         ]
-        return [*self.notes, *compared, *(f"wrote onnx:{path}" for path in self.paths)]
+        return "\n".join([*self.notes, *compared, *(f"wrote onnx:{path}" for path in self.paths)])
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self), "folder": str(self.folder)}
