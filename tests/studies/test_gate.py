@@ -162,6 +162,20 @@ def test_suites_too_small_to_be_required_are_named_by_a_pass():
     assert checks_of(result)["small"].tier is GateTier.FAIL_ONLY
 
 
+def test_a_pass_names_losses_within_the_margin():
+    # 20 of 1,000 pairs are lost and none is gained: 2.0 points, significant, with a margin of 3.3.
+    result = gate(make_run(np.ones(1000)), make_run(wrong_at(1000, range(3, 1000, 50))))
+    assert result.state is GateState.PASS
+    loss = checks_of(result)["toy"].loss
+    assert loss.low > 0.01
+    bounds = f"{100 * loss.low:.1f} to {100 * loss.high:.1f}"
+    assert f"Within its margin, toy loses 2.0 points ({bounds})." in result.headline
+    # 3 of 1,000 may be chance.
+    assert (
+        "Within its margin" not in gate(make_run(np.ones(1000)), make_run(wrong_at(1000, range(3, 150, 50)))).headline
+    )
+
+
 def test_the_screen_shows_the_disagreement_and_the_chance_of_an_equal_model():
     before, after = wrong_at(1000, range(50)), wrong_at(1000, range(50, 100))
     result = gate(make_run(before), make_run(after, model="candidate"))

@@ -17,6 +17,10 @@ _MOST_SUITES = 3
 """Suites that a sentence names."""
 
 
+MIN_NAMED_LOSS = 0.005
+"""A passing slice is named if the lower bound of its loss exceeds this share."""
+
+
 def describe_decision(comparison: GateComparison, pairing: PairedSuites, policy: GatePolicy) -> str:
     """What was decided and why, then what failed without deciding anything and what was compared in part only."""
     sentences = [_describe_state(comparison, policy)]
@@ -24,6 +28,7 @@ def describe_decision(comparison: GateComparison, pairing: PairedSuites, policy:
         sentences.append(_describe_missing(missing))
     sentences += [*_describe_advice(comparison.checks), *_describe_partial(pairing)]
     if comparison.state is GateState.PASS:
+        sentences += _describe_tolerated(comparison.checks)
         sentences += _describe_small(pairing, policy)
     return " ".join(sentences)
 
@@ -84,6 +89,20 @@ def _describe_undecided(undecided: Sequence[GateCheck], required: int) -> str:
     why = f" ({unasked[0]})" if unasked else ""
     verb = "is" if len(undecided) == 1 else "are"
     return f"{len(undecided)} of {required} required checks {verb} not decided: {names}{needed}{why}."
+
+
+def _describe_tolerated(checks: Sequence[GateCheck]) -> Iterator[str]:
+    """The required slices that lose accuracy, but less than their margin."""
+    losses = [
+        f"{check.name} loses {points(check.loss.value)} points ({points(check.loss.low)} to {points(check.loss.high)})"
+        for check in checks
+        if check.tier is GateTier.REQUIRED
+        and check.kind is CheckKind.LOSS
+        and check.loss
+        and check.loss.low > MIN_NAMED_LOSS
+    ]
+    if losses:
+        yield f"Within {'its margin' if len(losses) == 1 else 'their margins'}, {list_some(losses, 2)}."
 
 
 def _describe_small(pairing: PairedSuites, policy: GatePolicy) -> Iterator[str]:
