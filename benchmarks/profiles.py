@@ -6,8 +6,9 @@ A planted model gives every row of suite ``cues`` probabilities of its outcomes:
 predictions are drawn from these. The truth of an effect is the same contrast of the probabilities or, where a model
 draws a label for a whole group (an unlisted cue), of their mean over such draws. For each kind of model: in how many
 profiles all intervals cover the truth together; how many models are said to rely on a cue whose true effect is at most
-ten points; how many strong cues are missed; how often "no listed cue" is claimed, and how often falsely; and how many
-models are said to have exchanged labels or to rely on a combination of cues.
+ten points; how many strong cues are missed; how often "no listed cue" is claimed, and how often falsely; how many
+models are said to have exchanged labels or to rely on a combination of cues; and in how many the test of all
+combinations is significant at 5 %, which is a false alarm if the cues of the model do not interact.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.stats.resampling import numbered
 from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.cue_effects import USED, CrossedDesign, value_codes
+from acidtest.studies.cue_profile import SIGNIFICANT
 from acidtest.suites.catalogue import SUITES, Request
 from acidtest.suites.sample import limit_rows
 
@@ -224,6 +226,17 @@ def exclusive_or_of_three(asked: Asked, _: Rng) -> Planted:
     return Planted(asked.where(odd, 0, one_hot(np.full(len(asked.gold), 1))))
 
 
+def weak_exclusive_or(*cues: str) -> Callable[[Asked, Rng], Planted]:
+    """Right in 80 %, except that a fifth of the predictions depends on whether the number of cues is odd."""
+
+    def plant(asked: Asked, rng: Rng) -> Planted:
+        odd = np.logical_xor.reduce([asked.present[cue] for cue in cues])
+        pure = asked.where(odd, 0, one_hot(np.full(len(asked.gold), 2)))
+        return Planted(0.2 * pure + 0.8 * mostly_right(0.8)(asked, rng).drawn)
+
+    return plant
+
+
 KINDS: dict[str, Callable[[Asked, Rng], Planted]] = {
     "mixture of 1–4 rules": mixture,
     "entailment if overlap, else right": gated_overlap,
@@ -244,6 +257,8 @@ KINDS: dict[str, Callable[[Asked, Rng], Planted]] = {
     "labels exchanged": exchanged,
     "exclusive or of two cues": exclusive_or,
     "exclusive or of three cues": exclusive_or_of_three,
+    "a fifth: exclusive or of two cues": weak_exclusive_or("negation", "length"),
+    "a fifth: exclusive or of three cues": weak_exclusive_or("negation", "length", "misspelling"),
 }
 
 
@@ -265,6 +280,8 @@ class Tally:
     exchanged: int = 0
     combined: int = 0
     """Models said to rely on a combination of cues."""
+    dependent: int = 0
+    """Models whose predictions depend significantly on a combination of cues."""
 
 
 def measure(asked: Asked, kind: str, rng: Rng, tally: Tally, *, noisy: bool) -> None:
@@ -303,6 +320,7 @@ def measure(asked: Asked, kind: str, rng: Rng, tally: Tally, *, noisy: bool) -> 
     tally.claimed_falsely += claims_none and largest > USED
     tally.exchanged += design.association()[1] is not None
     tally.combined += combination is not None and combination.matters
+    tally.dependent += combination is not None and combination.p < SIGNIFICANT
 
 
 def _covers(estimate: Estimate, truth: float) -> bool:
@@ -319,7 +337,7 @@ def _truths(design: CrossedDesign, cue: str, expected: Floats) -> dict[str, floa
     }
 
 
-COLUMNS = ("joint", "falsely", "claimed", "claimed_falsely", "exchanged", "combined")
+COLUMNS = ("joint", "falsely", "claimed", "claimed_falsely", "exchanged", "combined", "dependent")
 
 
 def main() -> None:

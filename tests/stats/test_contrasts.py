@@ -228,3 +228,37 @@ def test_nothing_is_tested_that_cannot_be_told_from_main_effects() -> None:
     values = rng.random(len(cells)) < 0.5
     assert strongest_contrast(values, cells, groups, mains=np.eye(8), contrasts=products) is None
     assert strongest_contrast(values, cells, groups * 0, mains=mains, contrasts=products) is None
+
+
+def test_a_contrast_that_one_group_decides_is_not_tested() -> None:
+    signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]], dtype=np.float64)
+    mains, products = np.column_stack([np.ones(4), signs]), signs.prod(axis=1)[:, None]
+    # Group 0 alone has rows in all four cells; the others are in one cell each, which the main effects fit exactly.
+    alone = np.repeat([0, 1, 2, 3], [30, 1, 1, 1])
+    cells = np.concatenate([np.tile([0, 1, 2, 3], 8)[:30], [0, 1, 2]])
+    for values in (signs.prod(axis=1)[cells] > 0, signs[cells, 0] > 0, np.zeros(33, dtype=np.bool_)):
+        assert strongest_contrast(values, cells, alone, mains=mains, contrasts=products) is None
+
+
+def test_no_rows_give_no_contrast() -> None:
+    _, _, mains, products = _crossed(np.random.default_rng(0))
+    nothing = np.zeros(0, dtype=np.int64)
+    assert strongest_contrast(nothing > 0, nothing, nothing, mains=mains, contrasts=products) is None
+    assert strongest_contrast(nothing > 0, nothing, nothing, mains=mains[:0], contrasts=products[:0]) is None
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_constant_values_have_no_strongest_contrast_to_speak_of(value: bool) -> None:
+    cells, groups, mains, products = _crossed(np.random.default_rng(0))
+    found = strongest_contrast(np.full(len(cells), value), cells, groups, mains=mains, contrasts=products)
+    assert found is not None
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert found.p * found.tests >= 1
+    assert found.estimate(found.tests).low < 0 < found.estimate(found.tests).high
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_one_or_two_groups_give_no_contrast(groups: int) -> None:
+    cells, numbers, mains, products = _crossed(np.random.default_rng(0))
+    values = products[cells, 0] > 0
+    assert strongest_contrast(values, cells, numbers % groups, mains=mains, contrasts=products) is None

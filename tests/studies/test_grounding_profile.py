@@ -79,7 +79,7 @@ def test_a_perfect_verifier_uses_no_cue(measured: Measure) -> None:
     assert profile.gold_effect.value == 1
     assert profile.premise_use.value == 1
     assert profile.headline == (
-        "With all cues held fixed, the correct label moves its predictions by 100 points (97–100). No listed cue moves "
+        "With all cues held fixed, the correct label moves its predictions by 100 points (96–100). No listed cue moves "
         "its predictions by more than 10 points."
     )
 
@@ -144,7 +144,7 @@ def test_who_prefers_long_claims_is_found_though_it_reads(measured: Measure) -> 
     profile = measured("long or right", lambda row: row["claim_length"] == "long" or is_supported(row))
     assert used(profile) == {"long_claim": "entailment"}
     assert profile.gold_effect.value == pytest.approx(0.5)
-    assert profile.headline.startswith("Its answers follow a long claim (+100 points toward supported)")
+    assert profile.headline.startswith("It relies on a long claim (+100 points toward supported).")
 
 
 def test_who_guesses_is_accused_of_nothing(measured: Measure) -> None:

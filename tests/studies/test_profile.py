@@ -519,3 +519,21 @@ def test_hardly_any_rows_give_a_profile_that_claims_nothing(rows: int) -> None:
     assert profile.label_order is None
     assert "No listed cue" not in profile.headline
     assert list(claims(profile))
+
+
+@pytest.mark.parametrize("rows", [29, 30, 31])
+@pytest.mark.parametrize("outcome", ["right", "constant", "guessing", "none"])
+def test_a_combination_of_cues_is_not_shown_by_thirty_rows(rows: int, outcome: str) -> None:
+    # If one item has all the weight of a contrast, its error is 0 / 0.
+    frame = crossed_rows(960).head(rows)
+    answers = {
+        "right": gold_of(frame),
+        "constant": np.zeros(rows, dtype=np.int64),
+        "guessing": np.random.default_rng(rows).integers(0, 3, rows),
+        "none": np.full(rows, -1),
+    }
+    profile = measure_design(crossed(frame, answers[outcome]))
+    assert used(profile) == {}
+    assert list(claims(profile))
+    found = profile.combination
+    assert found is None or (found.p, found.effect.low, found.effect.high) == (1, -1, 1)

@@ -230,6 +230,8 @@ class CellValues:
 
 LEAST_LEFT = 0.25
 """A contrast is not tested if the main effects, in the sample at hand, explain more than the rest of it."""
+MAX_GROUP_SHARE = 0.5
+"""A contrast is not tested if one group has more of its weight: there is too little to compare that group with."""
 
 
 def strongest_contrast(
@@ -239,21 +241,25 @@ def strongest_contrast(
 
     ``mains`` and ``contrasts`` have a row for each cell: the columns of a linear model that holds under the null, and
     what is tested one at a time beside it, in values from -1 to 1. The standard error is clustered by group, and never
-    below that of one deviating group. None if no contrast can be told from the main effects.
+    below that of one deviating group. None if no contrast can be told from the main effects and from a single group.
     """
     from scipy.sparse import csr_array
     from scipy.special import stdtr
 
+    group = numbered(groups)
+    involved, rows = int(group.max(initial=-1)) + 1, len(values)
+    if involved < 3:
+        return None
     counts = np.bincount(cells, minlength=len(mains)).astype(np.float64)
     totals = np.bincount(cells, values.astype(np.float64), minlength=len(mains))
     fit = np.linalg.pinv(mains.T @ (counts[:, None] * mains))
     rest = contrasts - mains @ (fit @ (mains.T @ (counts[:, None] * contrasts)))
     left, whole = counts @ rest**2, counts @ contrasts**2
-    tested = np.flatnonzero(left > LEAST_LEFT * np.maximum(whole, 1.0))
-    group = numbered(groups)
-    involved, rows = int(group.max(initial=-1)) + 1, len(values)
+    asked = csr_array((np.ones(rows), (group, cells)), shape=(involved, len(mains)))
+    most = np.asarray(asked @ rest**2).max(axis=0)
+    tested = np.flatnonzero((left > LEAST_LEFT * np.maximum(whole, 1.0)) & (most <= MAX_GROUP_SHARE * left))
     spare = rows - int(np.linalg.matrix_rank(mains)) - 1
-    if not len(tested) or involved < 3 or spare < 1:
+    if not len(tested) or spare < 1:
         return None
     rest, left = rest[:, tested], left[tested]
     slopes = rest.T @ totals / left
