@@ -66,6 +66,16 @@ def test_a_label_that_says_no_answer_is_unanswered(tmp_path: Path, spelling: str
     np.testing.assert_equal(answers(run)[1], NAN)
 
 
+def test_a_label_map_that_names_a_label_applies_to_its_spellings(tmp_path: Path) -> None:
+    # The profile advises such a map if labels seem to be exchanged, whatever the file calls them.
+    text = "pairID,prediction\nex0,ENTAILMENT\nex1,e\nex2,neutral\nex3,Contradiction\n"
+    run = score(
+        write(tmp_path, "p.csv", text), label_map={"contradiction": "entailment", "entailment": "contradiction"}
+    )
+    expected = [[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    assert answers(run) == expected
+
+
 def test_nulls_in_json_lines_are_unanswered(tmp_path: Path) -> None:
     rows = [{"pairID": "ex0", "prediction": "e"}, {"pairID": "ex1", "prediction": None}, {"pairID": "ex2"}]
     rows += [{"pairID": "ex3", "prediction": "n"}]

@@ -22,6 +22,12 @@ def test_an_interval_on_both_sides_of_zero_is_shaded_on_both() -> None:
     assert drawn.bars == ("▒▒▒▒│▒▒▒▒▒▒▒▒", "    │████████")
 
 
+def test_a_negative_effect_ends_at_zero_and_the_axis_shows_how_far_it_reaches() -> None:
+    drawn = draw_bars([Estimate(-0.9, -1.0, -0.8), Estimate(0.5, 0.5, 0.5)], 16, unit="points", reference=None)
+    assert drawn.bars == ("▒▒████████│", "          │█████")
+    assert drawn.axis == "−100      0  +50"
+
+
 def test_the_reference_is_marked_where_no_bar_reaches_and_named_if_there_is_room() -> None:
     drawn = draw_bars([Estimate(0.02, 0.01, 0.03)], 21, unit="percent", reference=Reference(0.5, "half of all"))
     assert drawn.bars == ("│▒         ┊",)

@@ -427,6 +427,9 @@ def test_exchanged_labels_are_not_taken_for_chance(two_way: bool) -> None:
     assert f"--label-map {other}=entailment,entailment={other}" in profile.headline
     assert "near chance" not in profile.headline
     assert profile.gold_effect.value == pytest.approx(-1 if two_way else 0)
+    in_code = replace(profile, is_code=True)
+    assert not any("--label-map" in claim for claim in claims(in_code))
+    assert any("exchange them in what your function returns" in claim for claim in claims(in_code))
 
 
 def test_a_negative_effect_of_gold_is_shown_as_such() -> None:
@@ -435,6 +438,8 @@ def test_a_negative_effect_of_gold_is_shown_as_such() -> None:
     wrong = (gold_of(rows) + rng.integers(1, 3, rows.height)) % 3
     profile = measure_design(crossed(rows, wrong))
     assert profile.gold_effect.value == pytest.approx(-0.5, abs=0.02)
+    assert profile.label_order is None
+    assert "--label-map" not in profile.headline
     assert "the correct label is predicted less often than the others: −" in " ".join(claims(profile))
     assert not any("(0–" in claim for claim in claims(profile))
 

@@ -276,6 +276,7 @@ def _label_meanings(table: FileTable, column: str, label_map: Mapping[str, str])
     spellings = _label_texts(table, column)
     meanings = {
         spelling: label_map.get(spelling)
+        or label_map.get(gold_name(spelling) or "")
         or (UNANSWERED if spelling.strip().lower() in NO_ANSWER else gold_name(spelling))
         for spelling in spellings.unique(maintain_order=True)
     }

@@ -34,7 +34,8 @@ def draw_bars(estimates: Sequence[Estimate | None], width: int, *, unit: Unit, r
     scale = _Scale(left, width - 1 - left, low, high)
     limit = scale.place(reference.value) if reference else -1
     label = f"{100 * high:.0f}" if is_share else f"{100 * high:+.0f}" if is_difference else f"{high:.2g}"
-    axis = scale.axis(label, reference.label if reference else "", limit)
+    least = f"{100 * low:+.0f}".replace("-", "−") if is_difference and low < 0 else ""
+    axis = scale.axis(label, reference.label if reference else "", limit, least=least)
     return TextBars(axis, tuple(scale.bar(estimate, limit) for estimate in estimates))
 
 
@@ -62,14 +63,19 @@ class _Scale:
             sure = low if low > 0 else high if high < 0 else 0.0
             for start, end, sign in ((0.0, sure, SURE), (low, high, SHADE)):
                 if start != end:
-                    first, last = sorted((self.place(start), self.place(end)))
+                    # A bar to the left begins at the sign for zero, not at the first character to its right.
+                    first, last = sorted(
+                        self.left if side == 0 and min(start, end) < 0 else self.place(side) for side in (start, end)
+                    )
                     signs[first : last + 1] = sign * (last + 1 - first)
             signs[self.left] = ZERO
         return "".join(signs).rstrip()
 
-    def axis(self, label: str, limit_label: str, limit: int) -> str:
-        """Zero, the reference with as many words of its label as there is room for, and the value at the right end."""
+    def axis(self, label: str, limit_label: str, limit: int, *, least: str) -> str:
+        """Zero, the reference with as many words of its label as there is room for, and the values at both ends."""
         signs = [" "] * (self.left + 1 + self.right)
+        if len(least) < self.left:
+            signs[: len(least)] = least
         signs[self.left] = "0"
         signs[len(signs) - len(label) :] = label
         words, room = limit_label.split(), len(signs) - len(label) - 1

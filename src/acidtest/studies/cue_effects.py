@@ -305,7 +305,7 @@ class CrossedDesign(CueDesign):
 
         The dependence is the effect of gold under the reading of labels for which it is largest: it is zero only if
         predictions do not depend on gold. Another reading is named if it makes the effect larger by more than ten
-        points, by an interval that holds for all other readings together.
+        points, and larger than under every other reading, by intervals that hold for all other readings together.
         """
         readings = list(permutations(range(len(self.labels))))
         each = [
@@ -317,9 +317,19 @@ class CrossedDesign(CueDesign):
         effect = contrast_estimate(self.gold_parts(reading), self.groups, tests=len(readings))
         if not effect.known or reading == readings[0]:
             return effect, None
-        parts = [*self.gold_parts(reading), *self.gold_parts(share=-1.0)]
-        gain = contrast_estimate(parts, self.groups, tests=len(readings) - 1, least=-2)
-        if gain.low <= USED:
+        gains = (
+            contrast_estimate(
+                [*self.gold_parts(reading), *self.gold_parts(other, share=-1.0)],
+                self.groups,
+                tests=len(readings) - 1,
+                least=-2,
+            )
+            for other in readings
+            if other != reading
+        )
+        gain = next(gains)
+        # A model that avoids the correct label fits several readings better than its own, and none of them best.
+        if gain.low <= USED or not all(other.low > 0 for other in gains):
             return effect, None
         changed = {self.labels[taken]: self.labels[label] for label, taken in enumerate(reading) if taken != label}
         return effect, LabelOrder(changed, effect, gain)

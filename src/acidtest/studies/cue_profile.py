@@ -87,6 +87,8 @@ class Profile:
     """The combination of cues on which predictions depend most."""
     tests: int = 0
     """How many effects of cues and gold the intervals hold for together."""
+    is_code: bool = field(default=False, metadata={"json": None})
+    """Whether the model is a function of the user's, whose labels are exchanged in its code."""
 
     @property
     def crossed(self) -> CrossedSuite:
@@ -116,11 +118,17 @@ def crossed_design(run: Run, name: str = "") -> CrossedDesign:
 def measure_profile(run: Run, suite: str = "") -> Profile:
     """The profile of one run on a suite, by default on the first that it has of those made for profiles."""
     design = crossed_design(run, suite)
-    return measure_design(design, _interventions(run) if design.suite.interventions else {})
+    is_code = run.header.model.spec.startswith("python:")
+    return measure_design(design, _interventions(run) if design.suite.interventions else {}, is_code=is_code)
 
 
-def measure_design(design: CrossedDesign, stability: Mapping[str, Estimate] | None = None) -> Profile:
-    """The profile of the predictions in a design; ``stability`` is what is known from interventions on premises."""
+def measure_design(
+    design: CrossedDesign, stability: Mapping[str, Estimate] | None = None, *, is_code: bool = False
+) -> Profile:
+    """The profile of the predictions in a design; ``stability`` is what is known from interventions on premises.
+
+    ``is_code`` tells a function of the user's, whose labels no option renames.
+    """
     crossed = design.suite
     effects = {name: design.effect(name, tests=design.tests) for name in crossed.cues}
     association, label_order = design.association()
@@ -142,6 +150,7 @@ def measure_design(design: CrossedDesign, stability: Mapping[str, Estimate] | No
         label_order=label_order,
         combination=design.combination(effects),
         tests=design.tests,
+        is_code=is_code,
     )
     return replace(profile, headline=headline(profile))
 
@@ -260,9 +269,10 @@ def describe_label_order(profile: Profile) -> str:
     read_as = listed([f"{theirs} as {ours}" for theirs, ours in order.reading.items()])
     pairs = ",".join(f"{theirs}={ours}" for theirs, ours in order.reading.items())
     gold = profile.gold_effect
+    remedy = "exchange them in what your function returns" if profile.is_code else f"--label-map {pairs}"
     return (
         "seems to have its labels exchanged: with all cues held fixed, the correct label moves its predictions by "
-        f"{_amount(gold)}, but by {_amount(order.effect)} if you read {read_as} (--label-map {pairs})"
+        f"{_amount(gold)}, but by {_amount(order.effect)} if you read {read_as} ({remedy})"
     )
 
 

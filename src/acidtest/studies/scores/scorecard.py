@@ -67,7 +67,8 @@ VERDICTS = (
 UNTOUCHED = "untouched pairs"
 _ALL_UNTOUCHED = "A suite made from a part of the untouched pairs is compared with that part, in each report."
 _LEGEND = (
-    f"By how many points gold, or a cue, raises a label; █ sure, ▒ interval; used: surely beyond {100 * USED:.0f} (┊)."
+    "Points by which gold or a cue raises a label (−: its absence does); █ sure, ▒ interval; "
+    f"used: beyond {100 * USED:.0f} (┊)."
 )
 _SUITES_LEGEND = "Accuracy in % (95 % interval); chance: of guessing; control: the same pairs, unchanged."
 _ONE_ANSWER_LEGEND = "One answer: the most that giving all pairs one answer gets, where gold is uneven."
