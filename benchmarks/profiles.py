@@ -1,6 +1,7 @@
 """Planted models: does the profile find the cues that a model was built to follow, and no others?
 
     python benchmarks/profiles.py [--each 50] [--limit 3000] [--two-way] [--kinds guessing,constant] [--json FILE]
+    python benchmarks/profiles.py --joint --each 2000 --limit 3000 [--two-way | --suite grounding/cues]
 
 A planted model gives every row of suite ``cues`` probabilities of its outcomes: the labels, and no prediction. The
 predictions are drawn from these. The truth of an effect is the same contrast of the probabilities or, where a model
@@ -9,6 +10,8 @@ profiles all intervals cover the truth together; how many models are said to rel
 ten points; how many strong cues are missed; how often "no listed cue" is claimed, and how often falsely; how many
 models are said to have exchanged labels or to rely on a combination of cues; and in how many the test of all
 combinations is significant at 5 %, which is a false alarm if the cues of the model do not interact.
+
+``--joint`` measures only in how many draws all intervals cover the truth together, for models without cues.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import numpy.typing as npt
 from acidtest.core.digests import digests
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
+from acidtest.stats.contrasts import contrast_estimate
 from acidtest.stats.resampling import numbered
 from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.cue_effects import USED, CrossedDesign, value_codes
@@ -60,11 +64,12 @@ class Asked:
     present: dict[str, npt.NDArray[np.bool_]]
 
     @classmethod
-    def make(cls, limit: int | None, seed: int, *, two_way: bool) -> Asked:
+    def make(cls, limit: int | None, seed: int, *, two_way: bool, name: str = "cues") -> Asked:
         """The suite, or a sample of it as ``--limit`` takes it."""
-        suite = SUITES["cues"](Request(seed=seed))
+        suite, crossed = SUITES[name](Request(seed=seed)), crossed_suites()[name]
         frame = (limit_rows(suite, limit, seed) if limit else suite).frame.collect()
-        gold = np.array([LABELS.index(label) for label in frame["label"]])
+        # In two-way suites gold is non-entailment, for which any other label may stand.
+        gold = np.array([LABELS.index(label) if label in LABELS else 1 for label in frame["label"]])
         masks = np.array([0b001, 0b110, 0b110] if two_way else [0b001, 0b010, 0b100], dtype=np.uint8)
         names = digests(frame["group"])
         design = CrossedDesign(
@@ -73,14 +78,14 @@ class Asked:
             gold=masks[gold],
             groups=numbered(names),
             half=(names & np.uint64(1)).astype(np.bool_),
-            suite=SUITE,
-            codes=value_codes(frame, SUITE),
+            suite=crossed,
+            codes=value_codes(frame, crossed),
             hypotheses=frame["hypothesis"],
         )
         # A run of words overlaps, and a clause is a run: a form has the cues of the forms before it.
         present = {
-            name: design.codes[cue.column] >= SUITE.values[cue.column].index(cue.present)
-            for name, cue in SUITE.cues.items()
+            name: design.codes[cue.column] >= crossed.values[cue.column].index(cue.present)
+            for name, cue in crossed.cues.items()
         }
         return cls(design, gold, present)
 
@@ -337,6 +342,45 @@ def _truths(design: CrossedDesign, cue: str, expected: Floats) -> dict[str, floa
     }
 
 
+WITHOUT_CUES: dict[str, tuple[tuple[float, ...], tuple[float, ...]] | float] = {
+    "guesses evenly": ((1 / 3, 1 / 3, 1 / 3), (0.5, 0.5)),
+    "guesses 70, 20, 10 % (two-way 85, 15)": ((0.7, 0.2, 0.1), (0.85, 0.15)),
+    "guesses 45, 35, 20 % (two-way 65, 35)": ((0.45, 0.35, 0.2), (0.65, 0.35)),
+    "right in 80 %": 0.8,
+    "right in 97 %": 0.97,
+    "one label for each item, at random": ((1 / 3, 1 / 3, 1 / 3), (0.5, 0.5)),
+}
+"""The shares of three and of two labels that a model predicts at random, or the share of rows on which it is right."""
+
+
+def joint_coverage(asked: Asked, kind: str, draws: int, rng: Rng) -> float:
+    """In which share of draws the intervals of gold and of every cue on every label cover the truth together."""
+    design, labels = asked.design, range(len(asked.design.labels))
+    shares = WITHOUT_CUES[kind]
+    if isinstance(shares, float):
+        is_gold = np.eye(len(labels))[np.minimum(asked.gold, len(labels) - 1)]
+        probabilities = shares * is_gold + (1 - shares) * (1 - is_gold) / (len(labels) - 1)
+    else:
+        probabilities = np.tile(shares[asked.is_two_way], (len(asked.gold), 1))
+    groups, by_item = design.groups, kind.startswith("one label")
+    contrasts = [
+        [(1.0, design.toward(cue, label, design.sides(cue)[1])[0], label)]
+        for cue in design.suite.cues
+        for label in labels
+    ]
+    contrasts.append([(share, one, place) for place, (share, one, _) in enumerate(design.gold_parts())])
+    truths = [sum(s * float(one.weights @ probabilities[one.rows, place]) for s, one, place in c) for c in contrasts]
+    held = 0
+    for _ in range(draws):
+        uniform = rng.random(int(groups.max()) + 1)[groups] if by_item else rng.random(len(groups))
+        drawn = np.minimum((uniform[:, None] > probabilities.cumsum(axis=1)).sum(axis=1), len(labels) - 1)
+        held += all(
+            _covers(contrast_estimate([(s, one, drawn == place) for s, one, place in c], groups, tests=design.tests), t)
+            for c, t in zip(contrasts, truths, strict=True)
+        )
+    return held / draws
+
+
 COLUMNS = ("joint", "falsely", "claimed", "claimed_falsely", "exchanged", "combined", "dependent")
 
 
@@ -349,8 +393,19 @@ def main() -> None:
     parser.add_argument("--exact", action="store_true", help="plant the models as they are, none with extra noise")
     parser.add_argument("--kinds", default="", help="only kinds whose names contain one of these, divided by commas")
     parser.add_argument("--json", type=Path, help="where to write the counts")
+    parser.add_argument("--joint", action="store_true", help="measure joint coverage of models without cues")
+    parser.add_argument("--suite", default="cues", help="with --joint: cues or grounding/cues")
     options = parser.parse_args()
-    asked = Asked.make(options.limit or None, seed=0, two_way=options.two_way)
+    two_way = options.two_way or crossed_suites()[options.suite].two_way
+    asked = Asked.make(options.limit or None, seed=0, two_way=two_way, name=options.suite)
+    if options.joint:
+        print(
+            f"{options.suite}, {len(asked.gold):,} pairs, {len(asked.design.labels)} labels, {options.each} draws each"
+        )
+        for number, kind in enumerate(WITHOUT_CUES):
+            share = joint_coverage(asked, kind, options.each, np.random.default_rng([100, number]))
+            print(f"{kind:40}{100 * share:>6.1f}%", flush=True)
+        return
     wanted = [kind for kind in KINDS if any(part in kind for part in options.kinds.split(","))]
     print(f"{len(asked.gold):,} pairs, {len(asked.design.labels)} labels, {options.each} models of each kind")
     print(f"{'kind':36}" + "".join(f"{name.replace('_', ' '):>16}" for name in COLUMNS) + f"{'missed':>12}")
