@@ -1,5 +1,6 @@
 """Baseline files: they give back what was stored, stay small, and say what is wrong when they are damaged."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -78,14 +79,45 @@ def test_a_changed_or_cut_file_is_refused(file):
 
 
 def changed_header(file, **changes):
-    """The file with another header."""
+    """The file with another header, and the digest of schema 2, which covers the rows alone."""
     line, _, body = file.read_bytes()[len(MARK) :].partition(b"\n")
-    file.write_bytes(MARK + json.dumps(json.loads(line) | changes).encode() + b"\n" + body)
+    header = json.loads(line) | {"schema": 2, "sha256": hashlib.sha256(body).hexdigest()} | changes
+    file.write_bytes(MARK + json.dumps(header).encode() + b"\n" + body)
     return file
 
 
+def test_every_flipped_bit_is_noticed(tmp_path):
+    file = write_baseline_file(make_baseline(toy=stored_suite(12, 6)), tmp_path / "release.acidtest")
+    content = file.read_bytes()
+    for place in range(8 * len(content)):
+        damaged = bytearray(content)
+        damaged[place // 8] ^= 1 << place % 8
+        file.write_bytes(damaged)
+        with pytest.raises(FileError):
+            read_baseline_file(file)
+
+
+def test_swapped_labels_in_the_header_are_noticed(file):
+    content = file.read_bytes()
+    swapped = content.replace(b'["entailment", "neutral"]', b'["neutral", "entailment"]')
+    assert swapped != content
+    file.write_bytes(swapped)
+    with pytest.raises(FileError, match=r"is damaged: its content is not what was written"):
+        read_baseline_file(file)
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_file_of_an_earlier_version_is_read_with_a_note(file, caplog, schema):
+    expected = read_baseline_file(file)
+    assert not caplog.messages
+    with caplog.at_level("INFO", "acidtest"):
+        read = read_baseline_file(changed_header(file, schema=schema))
+    assert "its digest does not cover its header" in caplog.text
+    assert np.array_equal(read.suites["toy"].digests, expected.suites["toy"].digests)
+
+
 def test_a_file_of_a_newer_acidtest_is_refused(file):
-    with pytest.raises(FileError, match="has schema 9; this acidtest reads up to 2: upgrade acidtest"):
+    with pytest.raises(FileError, match="has schema 9; this acidtest reads up to 3: upgrade acidtest"):
         read_baseline_file(changed_header(file, schema=9))
 
 

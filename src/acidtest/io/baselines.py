@@ -2,7 +2,8 @@
 
 A file is a line that names the format, a line of JSON, and packed columns. Of each row it holds the first bits of the
 digest of id, premise, hypothesis and label, as many as tell the rows of the suite apart and at least 32; whether it was
-right; its label; and its group. Rows are sorted by digest, and only the distances between digests are stored.
+right; its label; and its group. Rows are sorted by digest, and only the distances between digests are stored. The
+header holds a SHA-256 digest of the whole file, computed with zeros in place of the digest itself.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,17 @@ from acidtest.core.draws import U64
 from acidtest.core.errors import FileError
 from acidtest.core.files import read_bounded, refuse_overwrite, replace_file
 from acidtest.core.labels import GOLD_MASKS
+from acidtest.core.logs import note
 from acidtest.core.run import ModelFacts
 from acidtest.core.structured import parse_json, refuse_newer
 
-SCHEMA = 2
+SCHEMA = 3
 MARK = b"acidtest baseline\n"
 LEAST_BITS = 32
 MOST_BYTES = 64 * 2**20
 MOST_ROWS = 20_000_000
+_NO_DIGEST = "0" * 64
+"""What stands in place of the digest while it is computed."""
 _REMEDY = "write it again with: acidtest baseline RUN -o FILE"
 
 
@@ -87,6 +91,7 @@ class BaselineHeader:
     acidtest: str
     suites: dict[str, SuiteFacts]
     sha256: str
+    """Of the whole file from schema 3 on, of the rows alone before."""
     name: str = ""
     schema: int = field(default=SCHEMA)
 
@@ -132,12 +137,15 @@ def write_baseline_file(baseline: StoredBaseline, path: str | Path) -> Path:
         dict(baseline.settings),
         baseline.acidtest,
         facts,
-        hashlib.sha256(body).hexdigest(),
+        _NO_DIGEST,
         baseline.name,
     )
-    line = json.dumps(asdict(header), ensure_ascii=False, allow_nan=False).encode()
+    line = json.dumps(asdict(header), ensure_ascii=False, allow_nan=False)
+    content = MARK + line.encode() + b"\n" + body
+    header = replace(header, sha256=hashlib.sha256(content).hexdigest())
+    line = json.dumps(asdict(header), ensure_ascii=False, allow_nan=False)
     with replace_file(path) as temporary:
-        temporary.write_bytes(MARK + line + b"\n" + body)
+        temporary.write_bytes(MARK + line.encode() + b"\n" + body)
     return path
 
 
@@ -154,8 +162,14 @@ def read_baseline_file(path: str | Path) -> StoredBaseline:
         raise FileError(path, f"has no schema number; {_REMEDY}")
     refuse_newer(path, schema, SCHEMA)
     header = parse_json(line, path, BaselineHeader, remedy=_REMEDY)
-    if hashlib.sha256(body).hexdigest() != header.sha256:
-        raise FileError(path, f"is damaged: its rows are not those that were written; {_REMEDY}")
+    if schema < 3:
+        note("%s: was written by an earlier version, and its digest does not cover its header; %s", path, _REMEDY)
+        covered = body
+    else:
+        covered = content.replace(_digest_field(header.sha256), _digest_field(_NO_DIGEST), 1)
+    if hashlib.sha256(covered).hexdigest() != header.sha256:
+        what = "its rows are" if schema < 3 else "its content is"
+        raise FileError(path, f"is damaged: {what} not what was written; {_REMEDY}")
     suites, start = {}, 0
     for name, facts in header.suites.items():
         storable = 0 <= facts.rows <= MOST_ROWS and LEAST_BITS <= facts.bits <= 64
@@ -167,6 +181,11 @@ def read_baseline_file(path: str | Path) -> StoredBaseline:
             raise FileError(path, f"suites.{name}: is damaged ({error}); {_REMEDY}") from error
         start += facts.bytes
     return StoredBaseline(header.model, header.settings, header.acidtest, suites, header.name)
+
+
+def _digest_field(sha256: str) -> bytes:
+    """The digest as it is written in the header, with its key."""
+    return f'"sha256": {json.dumps(sha256)}'.encode()
 
 
 def _pack(suite: StoredSuite, *, grouped: bool) -> bytes:
