@@ -116,6 +116,20 @@ class ChecksLabelOrder(Protocol):
 
 
 @runtime_checkable
+class ReadsFiles(Protocol):
+    """A model that knows the digests of the files that it has read while it predicted, by path."""
+
+    files_read: Mapping[str, str]
+
+
+@runtime_checkable
+class Varies(Protocol):
+    """A model that states whether its predictions may vary from call to call, such as those of a sampled reply."""
+
+    varies: bool
+
+
+@runtime_checkable
 class HasOptionalColumns(Protocol):
     """A model with optional input columns: they are null where a suite lacks them."""
 
@@ -152,6 +166,7 @@ class CompletedModel:
         # A fingerprint from the model itself covers what it depends on; one of its source code may not.
         self.keep: Keep = getattr(inner, "keep", "always" if hasattr(inner, "fingerprint") else "run")
         self.independent = bool(getattr(inner, "independent", False))
+        self.varies = bool(getattr(inner, "varies", False))
         if isinstance(inner, Represents):
             self.layers, self.representations = tuple(inner.layers), inner.representations
         if self.batch_size < 1:

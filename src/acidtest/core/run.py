@@ -25,6 +25,8 @@ SCHEMA = 1
 HEADER = "run.json"
 PREDICTIONS = "predictions.parquet"
 JOURNAL = "answers.part"
+FILES_READ = "files.part"
+"""The digests of the files that the model of an unfinished run read while it predicted, by path."""
 ANSWER_COLUMNS = ("p_entailment", "p_neutral", "p_contradiction", "answer", "correct")
 
 

@@ -28,7 +28,16 @@ from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import U64, key
 from acidtest.core.errors import FileError
 from acidtest.core.files import open_to_write, refuse_link
-from acidtest.core.labels import LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, gold_masks, verdicts
+from acidtest.core.labels import (
+    LABELS,
+    TWO_WAY_LABELS,
+    Collapse,
+    answers,
+    coarsen_gold,
+    gold_masks,
+    has_answer,
+    verdicts,
+)
 from acidtest.core.logs import log
 from acidtest.core.model import HasOptionalColumns, Model, Prepares, Probabilities, Resolution
 from acidtest.core.run import ModelFacts
@@ -332,6 +341,16 @@ class AnswerTable:
     def answered(self) -> int:
         """How many inputs have been asked, including those the model abstained on."""
         return int(self._known.sum())
+
+    @property
+    def predicted(self) -> int:
+        """How many inputs have a prediction; those the model abstained on have none."""
+        return int((self._known & has_answer(self._values)).sum())
+
+    def has_prediction(self, keys: U64) -> Flags:
+        """Which inputs have a prediction."""
+        places = self._plan.places(keys)
+        return np.asarray(self._known[places] & has_answer(self._values[places]))
 
     def put(self, keys: U64, values: Probabilities, flags: Flags | npt.NDArray[np.uint8]) -> None:
         """Store the answers to some inputs; flags are those of a file, or whether the inputs were truncated."""

@@ -17,10 +17,13 @@ import polars as pl
 
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
+from acidtest.core.files import write_json
 from acidtest.core.guests import guest_code
 from acidtest.core.labels import Probabilities, has_answer
 from acidtest.core.logs import note
-from acidtest.core.model import CountsUsage, Model, Prepares, exit_error, number_table
+from acidtest.core.model import CountsUsage, Model, Prepares, ReadsFiles, exit_error, number_table
+from acidtest.core.run import FILES_READ
+from acidtest.core.structured import read_json
 from acidtest.evaluate.answers import (
     CHECK,
     HARD,
@@ -148,6 +151,21 @@ class Memory:
         """The file that new answers are appended to."""
         return AnswerFile(new_cache_file(self.cache, self.model) if self.cache else self.journal, self.model)
 
+    def note_files(self, model: Model) -> None:
+        """Note which files a model has read; raises if one has changed since earlier predictions of this run."""
+        if not isinstance(model, ReadsFiles) or not model.files_read:
+            return
+        place = self.journal.with_name(FILES_READ)
+        noted = {} if self.forget or not place.is_file() else read_json(place, dict[str, str])
+        for path, digest in model.files_read.items():
+            if noted.get(path, digest) != digest:
+                raise AcidtestError(
+                    f"{model.name} reads {path}, which has changed since it gave the earlier predictions of this run; "
+                    f"restore it, or add --fresh to evaluate all pairs anew"
+                )
+        if not model.files_read.keys() <= noted.keys():
+            write_json(place, noted | dict(model.files_read))
+
     def earlier(self) -> Iterator[Records]:
         """Answers kept earlier; those of this run come last, so that they take precedence."""
         if not self.forget:
@@ -179,10 +197,12 @@ def collect_answers(
     engine: Engine | None = None,
     progress: Progress | None = None,
     spent: TimeSpent | None = None,
+    check: Callable[[AnswerTable], None] | None = None,
 ) -> AnswerTable:
     """The model's answers to every input of a plan.
 
-    Inputs whose answers are in ``memory`` are not asked again; new answers are written to it batch by batch.
+    Inputs whose answers are in ``memory`` are not asked again; new answers are written to it batch by batch. If there
+    are earlier answers, ``check`` is called with them first.
     """
     spent = spent or TimeSpent()
     table = AnswerTable(plan)
@@ -198,6 +218,10 @@ def collect_answers(
         rest = "; the others are asked" if before < total else ""
         note("%s of %s pairs were answered in an earlier run%s", f"{before:,}", f"{total:,}", rest)
     start = time.perf_counter()
+    if before and check:
+        check(table)
+        if memory:
+            memory.note_files(model)
     with memory.file() if memory and before < total else nullcontext() as file:
         for batch, answered in (engine or ask_here)(_open_batches(model, plan, table), Asker(model)):
             if earlier and model.resolution != resolution:
@@ -206,8 +230,9 @@ def collect_answers(
                     f"let it answer all pairs in the same way, or ask anew with --fresh"
                 )
             # A model without a fingerprint any more may have changed during the run: its answers are not kept.
-            if file and model.fingerprint is not None:
+            if memory and file and model.fingerprint is not None:
                 began = time.perf_counter()
+                memory.note_files(model)
                 flags = _answer_flags(model, answered.truncated)
                 file.append(records(batch.keys, _checks(plan, batch), answered.values, flags))
                 spent.disk += time.perf_counter() - began

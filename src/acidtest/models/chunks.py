@@ -23,6 +23,8 @@ from acidtest.core.model import (
     Prepared,
     Prepares,
     Probabilities,
+    ReadsFiles,
+    Varies,
 )
 from acidtest.core.suite import Suite
 from acidtest.text.tokens import sentences
@@ -152,6 +154,8 @@ class ChunkedModel:
         self.batch_size = model.batch_size
         self.keep = model.keep
         self.independent = model.independent
+        self.varies = isinstance(model, Varies) and model.varies
+        self.files_read = model.files_read if isinstance(model, ReadsFiles) else {}
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
         batches, bounds = self._split_columns(columns)

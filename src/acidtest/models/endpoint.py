@@ -143,6 +143,7 @@ class EndpointModel:
     independent = True
     # The weights behind a name may change between runs.
     keep: Keep = "run"
+    varies = True
 
     def __init__(
         self,

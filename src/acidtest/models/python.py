@@ -2,7 +2,9 @@
 
 It gives for each pair three probabilities, a label name, or one score: the probability that the document supports the
 claim (see ``CompletedModel``).
-Such a model's fingerprint is a hash of its code: the files of all the user's modules that it may import.
+Such a model's fingerprint is a hash of its code, the files of all the user's modules that it may import, and of the
+files that it reads while it loads. Files that it reads while it predicts are noted with the predictions of an
+unfinished run.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import pkgutil
 import re
 import sys
 import sysconfig
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +32,7 @@ import numpy.typing as npt
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import note
 from acidtest.core.model import MODELS, CompletedModel, Model, code_error, defined_names, import_users_module
+from acidtest.models.opened_files import OpenedFiles, watch_opened_files
 
 _IMPORTERS = frozenset({"import_module", "__import__"})
 _RUNNERS = frozenset(
@@ -45,6 +49,12 @@ _FOREIGN_FOLDERS = (
 _first_digests: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
 """The digest that a loaded module's file had when it was first read."""
 
+_read_loading: WeakKeyDictionary[ModuleType, dict[str, str]] = WeakKeyDictionary()
+"""The digests of the files that a module read while it was imported."""
+
+_read_predicting: WeakKeyDictionary[ModuleType, dict[str, str]] = WeakKeyDictionary()
+"""The digests of the files that a module's models read while they predicted."""
+
 _loaded_by: WeakKeyDictionary[ModuleType, set[str]] = WeakKeyDictionary()
 """The modules that were loaded when a module was imported, or when its model predicted."""
 
@@ -58,7 +68,7 @@ class PythonModel(CompletedModel):
     """A user's model; exceptions in its code are reported as user errors, with file and line.
 
     Its fingerprint is its attribute ``fingerprint``, or else that of its code, which is dropped when ``predict`` loads
-    code that it does not cover.
+    code that it does not cover, or changes a file that the fingerprint covers.
     """
 
     def __init__(self, inner: object, name: str, code: CodeFingerprint | None) -> None:
@@ -66,13 +76,17 @@ class PythonModel(CompletedModel):
         digest = hashlib.blake2b(f"{name}\0{code.digest}".encode(), digest_size=8) if code and code.digest else None
         super().__init__(inner, name, fingerprint=digest.hexdigest() if digest else None)
         self._code = code
+        self._opened = OpenedFiles()
+        module = sys.modules.get(code.module) if code else None
+        self.files_read: dict[str, str] = {} if module is None else _read_predicting.setdefault(module, {})
         if code and code.reason:
             self.notes = (*self.notes, _NO_FINGERPRINT.format(code.reason))
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
         before = set(sys.modules)
         try:
-            answers = super().predict(*columns)
+            with watch_opened_files(self._opened) if self._code else nullcontext():
+                answers = super().predict(*columns)
         except AcidtestError:
             raise
         except Exception as error:
@@ -80,9 +94,18 @@ class PythonModel(CompletedModel):
         if self._code and self.fingerprint and (loaded := sys.modules.keys() - before):
             _remember_loaded(self._code.module, loaded)
             if reason := self._code.missing(loaded):
-                self.fingerprint = None
-                note("%s: %s", self.name, _NO_FINGERPRINT.format(reason))
+                self._drop_fingerprint(reason)
+        if self._code and self.fingerprint:
+            if changed := sorted(self._code.read & self._opened.written):
+                self._drop_fingerprint(f"it reads {Path(changed[0]).name} and writes to it")
+            self.files_read |= self._opened.digests(self.files_read)
+            for path in self._opened.written & self.files_read.keys():
+                del self.files_read[path]
         return answers
+
+    def _drop_fingerprint(self, reason: str) -> None:
+        self.fingerprint = None
+        note("%s: %s", self.name, _NO_FINGERPRINT.format(reason))
 
 
 @MODELS.add("python")
@@ -96,9 +119,11 @@ def python(rest: str) -> Model:
         raise AcidtestError(
             f"python:{rest}: write python:MODULE:FUNCTION, such as python:mymodel:predict for predict in mymodel.py"
         )
-    before = set(sys.modules)
-    module = import_users_module(module_name, f"python:{rest}")
+    before, opened = set(sys.modules), OpenedFiles()
+    with watch_opened_files(opened):
+        module = import_users_module(module_name, f"python:{rest}")
     _remember_loaded(module_name, sys.modules.keys() - before)
+    _read_loading.setdefault(module, {}).update(opened.digests(_read_loading.get(module, {})))
     if not hasattr(module, attribute):
         raise UnknownNameError(f"function in {module_name}", attribute, defined_names(module))
     inner = getattr(module, attribute)
@@ -115,6 +140,8 @@ class CodeFingerprint:
     files: Mapping[str, str] = field(default_factory=dict)
     """The digest of each module's file."""
     reason: str = ""
+    read: Set[str] = frozenset()
+    """The paths of the files that the module read while it was imported."""
 
     def missing(self, modules: Collection[str]) -> str:
         """The reason why the fingerprint does not cover one of these loaded modules; empty if it covers all."""
@@ -145,7 +172,8 @@ def fingerprint_code(name: str) -> CodeFingerprint:
     """A hash of the files of a module and of all the user's modules that it may import, directly or not.
 
     Imports anywhere in the source count, and are resolved without running the code. Compiled modules are hashed as
-    bytes. Installed packages, weights and other files that the code reads are not covered.
+    bytes. Files that the module read when ``python`` imported it count by their content. Installed packages are not
+    covered.
     """
     importlib.invalidate_caches()
     digest, files = hashlib.blake2b(digest_size=8), dict[str, str]()
@@ -162,8 +190,12 @@ def fingerprint_code(name: str) -> CodeFingerprint:
         return CodeFingerprint(name, None, reason=str(error))
     except OSError as error:
         return CodeFingerprint(name, None, reason=f"{error.filename} cannot be read ({error.strerror})")
-    code = CodeFingerprint(name, digest.hexdigest(), files)
     loaded = sys.modules[name]
+    read = _read_loading.get(loaded, {}) if isinstance(loaded, ModuleType) else {}
+    # Not their paths: a folder may be moved.
+    for file_digest in sorted(set(read.values())):
+        digest.update(b"\0read\0" + file_digest.encode())
+    code = CodeFingerprint(name, digest.hexdigest(), files, read=read.keys())
     reason = code.missing(_loaded_by.get(loaded, ())) if isinstance(loaded, ModuleType) else ""
     return CodeFingerprint(name, None, reason=reason) if reason else code
 

@@ -56,6 +56,7 @@ FINDING_CODES = {
     "V9": "evidence is used up to some number of words and not beyond",
     "J1": "predictions of a language model change with the order of the options",
     "J2": "predictions of a language model change with the wording of the prompt",
+    "N1": "predictions change when the same pairs are evaluated again",
     "U1": "pairs without an answer",
     "T1": "pairs that were cut to the model's length",
     "P1": "verdicts that depend on how probabilities are collapsed",

@@ -23,6 +23,7 @@ from acidtest.workflows.runs import (
     RUNS,
     Finished,
     Job,
+    check_finished,
     default_folder,
     find_finished,
     missing_folders,
@@ -109,6 +110,7 @@ def run(
     folders = [here / chosen] if chosen else (here / RUNS).glob(f"{_slug(loaded.name)}-*")
     earlier = None if fresh else find_finished(request, folders, page=page)
     if earlier is not None:
+        check_finished(earlier, loaded)
         return _named(rename(earlier, name), here, chosen)
     _check_model(loaded, suites, decision)
     recipe = ModelRecipe(spec, options, batch_size, premise, aggregation) if on_ray else None

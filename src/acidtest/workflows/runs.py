@@ -23,8 +23,8 @@ from acidtest.core.escaping import escape_html, escape_terminal
 from acidtest.core.files import LOCK, Lock, write_json, write_text
 from acidtest.core.guests import guest_code
 from acidtest.core.logs import log, log_to_file, note, stage
-from acidtest.core.model import ChecksLabelOrder, CountsUsage, Model
-from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
+from acidtest.core.model import ChecksLabelOrder, CountsUsage, Model, Varies
+from acidtest.core.run import FILES_READ, HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import CONTROL, Suite
@@ -186,6 +186,7 @@ def run_job(
     """
     earlier = None if fresh else _find_earlier(folder, job, page=page)
     if earlier is not None:
+        check_finished(earlier, job.model)
         return earlier
     from acidtest.evaluate.runner import TimeSpent
 
@@ -204,7 +205,7 @@ def run_job(
         raise
 
 
-_START_FILES = (JOURNAL, LOG, LOCK)
+_START_FILES = (JOURNAL, FILES_READ, LOG, LOCK)
 """The files that a run has before its first answer."""
 
 
@@ -237,7 +238,7 @@ def _run_locked(
         return earlier
     start = time.perf_counter()
     if fresh or not job.known:
-        (folder / JOURNAL).unlink(missing_ok=True)
+        _remove_journal(folder)
     header = Header(
         model=ModelFacts(job.spec, job.model.name, job.model.fingerprint),
         suites={suite.name: suite.card for suite in job.suites},
@@ -294,7 +295,8 @@ def finished_run(folder: str | Path) -> Finished:
 def _evaluate(
     job: Job, header: Header, folder: Path, spent: TimeSpent, *, fresh: bool, progress: Progress | None
 ) -> Run:
-    from acidtest.evaluate.answers import AnswerFile, make_plan, model_key, predictions_frame
+    from acidtest.evaluate.answers import AnswerFile, AnswerTable, make_plan, model_key, predictions_frame
+    from acidtest.evaluate.repetitions import refuse_other_model, repeat_predictions
     from acidtest.evaluate.runner import answer_memory, collect_answers, usage_summary
 
     model = job.model
@@ -304,7 +306,14 @@ def _evaluate(
     plan = make_plan(model, job.suites)
     log.info("%d rows, %d distinct inputs, %d batches", plan.rows, len(plan.keys), plan.batches)
     memory = answer_memory(model, folder / JOURNAL, job.cache, forget=fresh)
-    answers = collect_answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
+
+    def check(earlier: AnswerTable) -> None:
+        if job.engine is None:
+            refuse_other_model(model, repeat_predictions(model, plan, earlier), "an earlier run")
+
+    answers = collect_answers(
+        model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent, check=check
+    )
     facts = replace(
         header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities
     )
@@ -313,6 +322,10 @@ def _evaluate(
     # Predictions of an earlier run in the folder are replaced next, so its header must not stay.
     (folder / HEADER).unlink(missing_ok=True)
     usage = usage_summary(job.engine if isinstance(job.engine, CountsUsage) else model, spent)
+    if job.engine is None and spent.asked and _is_repeated(model):
+        repetition = repeat_predictions(model, plan, answers)
+        if repetition.changes:
+            usage |= {"again_compared": float(repetition.compared), "again_changes": float(repetition.changes)}
     run = Run(replace(header, model=facts, usage=usage), frame).write_predictions(folder)
     suite_counts = run.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
     counts = run.collected(suite_counts)
@@ -364,7 +377,7 @@ def _write_results(run: Run, folder: Path, timings: dict[str, float], *, page: b
         stage("writing the report")
         _write_report(finished)
     run.write_header(folder)
-    (folder / JOURNAL).unlink(missing_ok=True)
+    _remove_journal(folder)
     log.info("finished: %s", folder)
     return finished
 
@@ -397,6 +410,44 @@ def _find_earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
         _write_report(earlier)
     log.info("this run was finished before (%s); --fresh redoes it", earlier.run.header.finished)
     return earlier
+
+
+def _remove_journal(folder: Path) -> None:
+    for name in (JOURNAL, FILES_READ):
+        (folder / name).unlink(missing_ok=True)
+
+
+def check_finished(finished: Finished, model: Model) -> None:
+    """Evaluate a model again on a few pairs of its finished run; raises if it was changed since.
+
+    Only a model whose fingerprint may miss a change is evaluated, and no server, which may cost money or be offline.
+    """
+    if not _is_repeated(model):
+        return
+    from acidtest.evaluate.answers import AnswerTable, make_plan
+    from acidtest.evaluate.repetitions import refuse_other_model, repeat_predictions
+
+    run = finished.run
+    suites = [Suite(run.lazy(name), card) for name, card in run.header.suites.items()]
+    plan = make_plan(model, suites)
+    table = AnswerTable(plan)
+
+    def recall(rows: pl.DataFrame) -> None:
+        values = rows.select("p_entailment", "p_neutral", "p_contradiction").to_numpy().astype(np.float32)
+        table.put(plan.digests(rows), values, np.zeros(rows.height, np.bool_))
+
+    for suite in suites:
+        run.visit(suite.frame, recall)
+    repetition = repeat_predictions(model, plan, table)
+    refuse_other_model(model, repetition, f"the finished run {finished.folder}")
+
+
+def _is_repeated(model: Model) -> bool:
+    """Whether a model is evaluated again on a few pairs, also at the end of a run that was not interrupted.
+
+    A fingerprint of its own covers all that a model depends on. Servers may cost money or be offline.
+    """
+    return model.keep == "run" and not (isinstance(model, Varies) and model.varies)
 
 
 def _write_report(finished: Finished) -> None:

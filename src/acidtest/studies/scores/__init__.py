@@ -36,7 +36,7 @@ from acidtest.studies.rows import (
 )
 from acidtest.studies.scores.diagnosis import findings
 from acidtest.studies.scores.diagnosis.cues import entailments_seen
-from acidtest.studies.scores.diagnosis.suites import REPEATED, prompt_findings
+from acidtest.studies.scores.diagnosis.suites import REPEATED, prompt_findings, variation_findings
 from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy, untouched_pairs
 from acidtest.studies.verification import GROUNDING, grounding_metrics, measure_grounding
 from acidtest.studies.verification.result import ModelGrounding
@@ -130,7 +130,7 @@ def score_run(run: Run, others: Sequence[Finding] = ()) -> ModelScores:
             suites[name] = replace(suites[name], metrics={**suites[name].metrics, **measured})
     profile = measure_profile(run) if CUE_SUITES([run]) else None
     seen = entailments_seen(run) if profile else None
-    others = (*others, *prompt_findings(run.header.usage))
+    others = (*others, *prompt_findings(run.header.usage), *variation_findings(run.header.usage))
     diagnosis = findings(suites, profile, untouched, seen, grounding=grounding, others=others)
     summary = untouched.summarise() if untouched else None
     return ModelScores(suites, tuple(diagnosis), profile, run, summary, grounding)

@@ -124,6 +124,16 @@ def prompt_findings(usage: Mapping[str, float]) -> Iterator[Finding]:
             yield Finding(code, severity(size), text, evidence=lines, size=size.value)
 
 
+def variation_findings(usage: Mapping[str, float]) -> Iterator[Finding]:
+    """Predictions that were others when the same pairs were evaluated again by the same process."""
+    changes = _changes(usage, "again")
+    if changes.known and changes.value > 0:
+        compared, changed = int(usage["again_compared"]), int(usage["again_changes"])
+        text = f"gives other predictions when the same pairs are evaluated again ({changed} of {compared} pairs)"
+        advice = "every number of this run varies as well; is dropout on, or does it draw random numbers?"
+        yield Finding("N1", "warning", text, evidence=(advice,), size=changes.value)
+
+
 _PROMPT_CHANGES = {"reorder": ("J1", "the order of the options"), "reprompt": ("J2", "the wording of the prompt")}
 
 
