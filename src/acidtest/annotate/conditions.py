@@ -113,6 +113,6 @@ def _check_values(values: list[Any], known: Collection[str], key: str, kind: str
     if not values:
         raise AcidtestError(f"{key!r} has an empty list, which nothing can match")
     for value in values:
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise AcidtestError(f"{value!r} is not {kind}; expected {join_with_or(known)}")
     return values

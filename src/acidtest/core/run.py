@@ -192,7 +192,7 @@ class Run:
             self.file.check()
         try:
             yield
-        except (OSError, pl.exceptions.ComputeError) as error:
+        except (OSError, pl.exceptions.PolarsError) as error:
             if self.file:
                 self.file.check()
             reason = str(error).splitlines()[0]
@@ -287,6 +287,15 @@ def _check_columns(folder: Path, header: Header, schema: pl.Schema) -> None:
     missing = [name for name in ("suite", *COLUMNS, *ANSWER_COLUMNS, "truncated") if name not in schema]
     if missing:
         raise FileError(folder / PREDICTIONS, f"has no column {list_some(missing)}; {remedy}")
+    for column in ("suite", *COLUMNS, *ANSWER_COLUMNS, "truncated"):
+        kind, fits = ("text", schema[column] == pl.String)
+        if column.startswith("p_"):
+            kind, fits = ("number", schema[column].is_float())
+        elif column in ("correct", "truncated"):
+            kind, fits = ("true or false", schema[column] == pl.Boolean)
+        # A column of nulls alone may have any type in runs of earlier versions.
+        if not fits and schema[column] != pl.Null:
+            raise FileError(folder / PREDICTIONS, f"{column!r} is of type {schema[column]}, not {kind}; {remedy}")
     for name, card in header.suites.items():
         for column in dict.fromkeys(
             (*card.columns, *card.strata, *(factor for crossing in card.crossings for factor in crossing))

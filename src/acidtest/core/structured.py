@@ -54,9 +54,10 @@ _TOML_STRING = re.compile(
     rb"|\#[^\n]*",
     re.DOTALL,
 )
-_DOTTED_KEY = re.compile(rb"[\w-]+(?:[ \t]*\.[ \t]*[\w-]+){%d}" % MOST_DEPTH)
+# Possessive quantifiers: a long key or line takes linear time.
+_DOTTED_KEY = re.compile(rb"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){%d}" % MOST_DEPTH)
 _TOML_HEADER = re.compile(rb"[ \t]*(\[\[?)([^\[\]]+)\]\]?[ \t\r]*$")
-_TOML_KEY = re.compile(rb"[ \t]*([\w.\- \t]+?)[ \t]*=")
+_TOML_KEY = re.compile(rb"[ \t]*+([\w.\-][\w.\- \t]*+)=")
 _MARKS = b"[]{},"
 _NO_MARKS = bytes({*range(256)} - {*_MARKS})
 _STEPS = np.zeros(256, dtype=np.int8)

@@ -15,6 +15,7 @@ from acidtest.core.logs import log
 from acidtest.core.model import Keep, Resolution
 from acidtest.core.structured import parse_json
 from acidtest.models.harness_tasks import TaskRecipe
+from acidtest.models.prompts import ABSTAIN, COLUMNS
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,13 @@ class HarnessLog:
 
 def parse_recipe(text: str, path: str | Path) -> TaskRecipe:
     """The recipe in a log; ``path`` is named in errors."""
-    return parse_json(text.encode(), path, TaskRecipe, remedy="it was not written by a task of acidtest's")
+    remedy = "it was not written by a task of acidtest's"
+    recipe = parse_json(text.encode(errors="replace"), path, TaskRecipe, remedy=remedy)
+    for key, meanings in (("choices", recipe.choices), ("words", recipe.words)):
+        for word, label in meanings.items():
+            if label not in (*COLUMNS, ABSTAIN):
+                raise FileError(path, f"{key}.{word[:60]}: {label[:60]!r} is not a label; {remedy}")
+    return recipe
 
 
 def mean_label(rows: Sequence[Probabilities]) -> Probabilities:

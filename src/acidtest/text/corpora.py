@@ -78,7 +78,7 @@ class _GoldRows:
 
     def all_batches(self, *columns: str) -> Iterator[tuple[pl.DataFrame, pl.Series, pl.Series]]:
         """As ``batches``, but with all rows of the file, and a mask of those to keep."""
-        for batch in self.table.rows.batches(*filter(None, dict.fromkeys((*columns, self.label)))):
+        for batch in self.table.rows.batches(*dict.fromkeys((*columns, *([self.label] if self.label else [])))):
             frame = flatten(batch)
             labels = self.gold(frame)
             yield frame[list(columns)], labels.is_not_null(), labels

@@ -134,7 +134,7 @@ def _one_answer(suites: Mapping[str, SuiteResult], untouched: Untouched | None) 
     for result in suites.values():
         labels = [metric.removeprefix("answers ") for metric in result.metrics if metric.startswith("answers ")]
         answers = {label: result.metrics[f"answers {label}"] for label in labels}
-        counts.update({label: round(share.value * share.n) for label, share in answers.items()})
+        counts.update({label: round(share.value * share.n) for label, share in answers.items() if share.known})
         for gold, rate in result.by.get("label", {}).items():
             accepted.update({label: rate.n for label in labels if _accepts(gold, label)})
     total = sum(counts.values())
