@@ -16,6 +16,7 @@ from acidtest.annotate.questionnaires import parse_questionnaire
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.run import Run
 from acidtest.core.structured import parse_toml, toml_lines
+from acidtest.io.embeddings import read_vectors
 from acidtest.models.harness_logs import parse_recipe
 from acidtest.workflows.results import compute_results
 
@@ -122,6 +123,13 @@ def test_a_condition_with_a_table_for_an_answer_is_rejected() -> None:
     """
     with pytest.raises(FileError, match=r"q\.toml: .*\{'b': 1\} is not an answer to 'a'"):
         parse_questionnaire(text.encode(), Path("q.toml"))
+
+
+def test_a_number_of_vectors_with_thousands_of_digits_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text("9" * 5000 + " 3\ncat 0 0.5 -1\n")
+    with pytest.raises(FileError, match=r"vectors\.vec"):
+        read_vectors(path, ["cat"])
 
 
 @pytest.mark.parametrize("line", [b"x" * 400_000 + b" = 1", b"a = 1" + b" " * 400_000, b" " * 400_000])

@@ -226,9 +226,15 @@ def _read_text(collector: _Collector) -> None:
         raise FileError(path, problem, 1)
 
 
+_MAX_DIGITS = 12
+"""The most digits of a number of words or of dimensions."""
+
+
 def _line_format(path: Path, lines: Sequence[bytes]) -> _LineFormat:
     first = lines[0].split()
     if len(first) == 2 and all(part.isdigit() for part in first):
+        if any(len(part) > _MAX_DIGITS for part in first):
+            raise FileError(path, f"begins with a count of more than {_MAX_DIGITS} digits", 1)
         separator = b"\t" if len(lines) > 1 and b"\t" in lines[1].rstrip() else b" "
         return _LineFormat(separator, dimensions=int(first[1]), promised=int(first[0]))
     separator = b"\t" if b"\t" in lines[0].rstrip() else b" "
