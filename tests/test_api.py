@@ -765,7 +765,7 @@ def test_a_killed_run_continues_and_ends_like_one_that_was_not(tmp_path: Path) -
     suites = ["-s", "hans,stress/negation", "--limit", "1500"]
     command = [sys.executable, "-m", "acidtest", "run", "-m", "python:slowly:slow", *suites, "-q", "-o"]
     subprocess.run([*command, "whole"], check=True, capture_output=True)
-    asked = len((tmp_path / "asked.txt").read_text().splitlines())
+    asked = len(set((tmp_path / "asked.txt").read_text().splitlines()))
     (tmp_path / "asked.txt").unlink()
     rng = random.Random(0)
     for _ in range(3):
@@ -778,7 +778,8 @@ def test_a_killed_run_continues_and_ends_like_one_that_was_not(tmp_path: Path) -
     subprocess.run([*command, "killed"], check=True, capture_output=True)
     lines = (tmp_path / "asked.txt").read_text().splitlines()
     assert len(set(lines)) == asked
-    assert len(lines) - len(set(lines)) <= 3 * 100, "more than the batch in flight was asked again"
+    # Each of the four starts may evaluate 12 finished pairs again, and the last one does so at its end as well.
+    assert len(lines) - len(set(lines)) <= 3 * 100 + 5 * 12, "more than the batch in flight was asked again"
     for name in ("results.json",):
         assert (tmp_path / "killed" / name).read_text() == (tmp_path / "whole" / name).read_text()
     assert pl.read_parquet("killed/predictions.parquet").equals(pl.read_parquet("whole/predictions.parquet"))

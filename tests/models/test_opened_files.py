@@ -38,17 +38,19 @@ def test_nothing_is_noted_outside_the_block(tmp_path: Path) -> None:
     assert not opened.read
 
 
-def test_files_that_other_threads_read_and_relative_paths_count(
+def test_relative_paths_count_and_files_of_other_threads_do_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a").write_text("a")
+    for name in "ab":
+        (tmp_path / name).write_text(name)
     opened = OpenedFiles()
     with watch_opened_files(opened):
         thread = threading.Thread(target=Path("a").read_text)
         thread.start()
         thread.join()
-    assert list(opened.digests({})) == [str(tmp_path / "a")]
+        Path("b").read_text()
+    assert list(opened.digests({})) == [str(tmp_path / "b")]
 
 
 def test_a_file_that_is_also_written_does_not_count(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Python cannot remove an audit hook. So one is installed when the first model is watched; between watches it does
 nothing.
-Files that compiled code opens by itself cause no event (safetensors, ONNX); nor do files of other processes.
+Files that compiled code opens by itself cause no event (safetensors, ONNX); nor do those of other processes. Files that
+other threads open are ignored: the threads may belong to another library.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import os
 import sys
 import sysconfig
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -54,22 +56,24 @@ class OpenedFiles:
         return made
 
 
-_watching: list[OpenedFiles] = []
+_watching: list[tuple[int, OpenedFiles]] = []
+"""The threads that are watched, and where their files are noted."""
 _installed = False
 
 
 @contextmanager
 def watch_opened_files(opened: OpenedFiles) -> Iterator[None]:
-    """Add the files that this process opens within the block, in all its threads."""
+    """Add the files that this thread opens within the block; other threads may be those of another library."""
     global _installed
     if not _installed:
         sys.addaudithook(_note_event)
         _installed = True
-    _watching.append(opened)
+    watch = (threading.get_ident(), opened)
+    _watching.append(watch)
     try:
         yield
     finally:
-        _watching.pop()
+        _watching.remove(watch)
 
 
 def _note_event(event: str, arguments: tuple[object, ...]) -> None:
@@ -79,7 +83,8 @@ def _note_event(event: str, arguments: tuple[object, ...]) -> None:
     if isinstance(path, str | bytes) and isinstance(flags, int):
         absolute = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - Path.resolve would open files
         writes = flags & (os.O_WRONLY | os.O_RDWR)
-        for opened in list(_watching):
+        here = threading.get_ident()
+        for opened in [opened for thread, opened in _watching if thread == here]:
             (opened.written if writes else opened.read).add(absolute)
 
 
