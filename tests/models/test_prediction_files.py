@@ -448,6 +448,16 @@ def test_a_column_of_another_type_in_parquet_is_named(tmp_path: Path, column: st
         model_from_spec(f"answers:{path}")
 
 
+@pytest.mark.parametrize("kind", ["List", "Array", "Struct"])
+@pytest.mark.parametrize("column", ["entailment", "neutral", "contradiction"])
+def test_a_probability_of_another_type_in_parquet_is_named(tmp_path: Path, column: str, kind: str) -> None:
+    columns = {"id": ["1", "2"], "entailment": [0.7, 0.1], "neutral": [0.2, 0.1], "contradiction": [0.1, 0.8]}
+    path = tmp_path / "p.parquet"
+    pl.DataFrame({**columns, column: NOT_TEXT[kind]}).write_parquet(path)
+    with pytest.raises(FileError, match=rf"p\.parquet: column '{column}' holds {kind} values"):
+        model_from_spec(f"answers:{path}")
+
+
 def test_a_map_as_an_id_is_named(tmp_path: Path) -> None:
     pl.DataFrame({"id": MAPS, "prediction": ["neutral", "neutral"]}).write_parquet(tmp_path / "p.parquet")
     with pytest.raises(FileError, match="column 'id' holds List values, but text or numbers were expected"):

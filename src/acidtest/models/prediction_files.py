@@ -297,7 +297,8 @@ def _label_meanings(table: FileTable, column: str, label_map: Mapping[str, str])
 
 
 def _read_probabilities(table: FileTable, columns: Sequence[str]) -> Values:
-    cells = table.frame.select(pl.col(name).cast(pl.String).fill_null("").str.strip_chars() for name in columns)
+    texts = pl.DataFrame([column_text(table, name, label) for name, label in zip(columns, LABELS, strict=True)])
+    cells = texts.select(pl.all().fill_null("").str.strip_chars())
     numbers = table.frame.select(pl.col(name).cast(pl.Float32, strict=False) for name in columns)
     values = numbers.to_numpy().astype(np.float32)
     empty = cells.select(pl.all_horizontal(pl.all().str.to_lowercase().is_in(list(NO_ANSWER)))).to_series()
