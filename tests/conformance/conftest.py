@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ SUITES = {
     "premises": 24,
     "hans": 10,
     "hans/novel": 10,
+    "hans:words=published": 10,
+    "hans/novel:words=published": 10,
     "stress/negation": 24,
     "stress/spelling": 24,
     "stress/antonymy": 24,
@@ -29,7 +32,7 @@ SUITES = {
     "grounding/claims": 60,
     "grounding/number": 200,
 }
-"""Suites of the battery, with the number of rows per cell or of pairs that are used."""
+"""Suites of the battery with their options, and the number of rows per cell or of pairs that are used."""
 
 MODELS = (
     "first",
@@ -60,9 +63,11 @@ class ScatteredAnswers:
 def suite_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The files of the battery."""
     folder = tmp_path_factory.mktemp("suites")
-    paths = {name: folder / f"{name.replace('/', '-')}.parquet" for name in SUITES}
+    paths = {name: folder / f"{re.sub(r'[/:=]', '-', name)}.parquet" for name in SUITES}
     for name, path in paths.items():
-        acidtest.save(acidtest.generate(name, n=SUITES[name], at_most=True), path)
+        suite, _, options = name.partition(":")
+        arguments = dict([options.split("=")]) if options else {}
+        acidtest.save(acidtest.generate(suite, n=SUITES[name], at_most=True, arguments=arguments), path)
     return [str(path) for path in paths.values()]
 
 
