@@ -2,19 +2,24 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.stats.noninferiority import pairs_needed
+from acidtest.stats.noninferiority import effective_rows, pairs_needed
 from acidtest.studies.gate.policy import (
+    LEAST_ROWS,
     CueRule,
     EditRule,
     FloorRule,
     GatePolicy,
     PolicyDefaults,
     SliceRule,
+    default_margin,
     read_policy,
 )
+from acidtest.suites.sample import limit_rows
 
 WHOLE = """
 [defaults]
@@ -119,6 +124,35 @@ def test_the_pairs_that_the_page_names_are_those_needed():
     for discordance in (0, 2, 5, 10, 20):
         needed = [pairs_needed(discordance / 100, margin) for margin in (0.01, 0.02, 0.05)]
         assert f"| {discordance} % | {' | '.join(f'{count:,}' for count in needed)} |" in page
+
+
+def test_the_effective_rows_and_margins_that_the_page_names_are_those_of_the_suites():
+    page = " ".join(
+        (Path(__file__).parents[2] / "docs" / "explanation" / "gate.md").read_text(encoding="utf-8").split()
+    )
+
+    def plan(suite):
+        groups = suite.frame.select("group").collect()["group"].rank("dense").to_numpy()
+        worth, sizes = effective_rows(groups), np.unique(groups, return_counts=True)[1]
+        return (
+            len(groups),
+            sizes.max(),
+            round(worth),
+            100 * float(default_margin(worth)),
+            sizes.sum() ** 2 / (sizes @ sizes),
+        )
+
+    cues = api.generate("cues")
+    rows, largest, worth, margin, _ = plan(cues)
+    assert f"`cues` has {rows:,} rows, but up to {largest} of them come from one pair. It is worth {worth} rows" in page
+    assert f"and may lose {margin:.1f} points instead of 2" in page
+    limited = plan(limit_rows(cues, 3000, seed=0))[2]
+    assert f"With `--limit 3000` it is worth {limited} rows" in page
+    assert limited < LEAST_ROWS
+    rows, largest, worth, margin, kish = plan(api.generate("lexical"))
+    assert f"`lexical` has {rows:,} rows and a largest group of {largest}: it is worth {worth} rows" in page
+    assert f"and may lose {margin:.1f} points. An average" in page
+    assert f"would give `lexical` {kish:.0f} rows" in page
 
 
 def test_a_margin_is_a_number_of_points():
