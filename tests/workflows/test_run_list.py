@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ import acidtest
 from acidtest.cli.app import main
 from acidtest.core.errors import FileError
 from acidtest.core.run import JOURNAL
-from acidtest.workflows.run_list import UNFINISHED, list_runs
+from acidtest.workflows.run_list import UNFINISHED, describe_runs, list_runs
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +59,31 @@ def test_runs_are_named_by_paths_that_other_commands_take(
     assert paths == [str(Path("deep/second")), "first"]
     for path in paths:
         assert main(["report", path, "-o", "page.html"]) == 0
+
+
+def test_names_that_a_shell_would_split_or_expand_are_quoted(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    names = ["two words", "copy (1)", "5$HOME", "it's", "a;b"]
+    for name in names:
+        shutil.copytree(folder / "first", tmp_path / name)
+    assert main(["runs", str(tmp_path), "--json"]) == 0
+    assert {Path(entry["folder"]).name for entry in json.loads(capsys.readouterr().out)} == set(names)
+    shown = {row.name for row in describe_runs(list_runs(tmp_path), tmp_path).parts[0].rows}
+    if sys.platform != "win32":
+        assert {Path(path).name for name in shown for path in shlex.split(name)} == set(names)
+        assert all(len(shlex.split(name)) == 1 for name in shown)
+
+
+@pytest.mark.parametrize("named", [".", "..", "../inner"])
+def test_the_sentence_names_a_folder_that_its_full_stop_does_not_change(
+    named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    assert main(["runs", named]) == 0
+    shown = {".": tmp_path / "inner", "..": tmp_path}.get(named, Path(named))
+    assert capsys.readouterr().out.split() == ["0", "runs", "in", *f"{shown}.".split()]
 
 
 def test_a_run_that_was_killed_is_said_to_be_unfinished(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ import polars as pl
 import pytest
 
 from acidtest import api
+from acidtest.cli.app import main
 from acidtest.core.errors import AcidtestError
+from acidtest.core.escaping import quote_argument
 from acidtest.core.model import Prepares, Represents, model_from_spec
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
@@ -216,6 +218,16 @@ def test_merged_labels_are_two_way_for_hf_too(encoder: Callable[[str], Path], fi
     trained_model, reopened = (model_from_spec(f"{way}:{tmp_path / 'out'}", {"device": "cpu"}) for way in ("zoo", "hf"))
     assert trained_model.resolution == reopened.resolution == "two-way"
     assert np.abs(trained_model.predict(PREMISES, HYPOTHESES) - reopened.predict(PREMISES, HYPOTHESES)).max() < 1e-5
+
+
+def test_the_command_names_the_checkpoint_as_a_model_that_a_shell_takes(
+    encoder: Callable[[str], Path], file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "my bert"
+    words = ["--encoder", str(encoder("bert")), "--train", str(file), "--epochs", "1", "-o", str(folder), "--quiet"]
+    assert main(["train", "bert", *words]) == 0
+    command = capsys.readouterr().out.rpartition("run it with: ")[2]
+    assert command.strip() == f"acidtest run -m {quote_argument(f'hf:{folder}')}"
 
 
 def test_it_learns_a_few_pairs_by_heart(encoder: Callable[[str], Path], file: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from acidtest.cli.progress import ProgressBar
 from acidtest.cli.training_options import Dev, NetworkOptions, Train, whole_numbers
 from acidtest.core.document import Column, Document, Row, Table
 from acidtest.core.errors import AcidtestError
+from acidtest.core.escaping import quote_argument
 from acidtest.workflows import training
 from acidtest.workflows.batteries import Reading
 from acidtest.workflows.training import Material, architecture_options, architectures
@@ -147,7 +148,8 @@ def _print_networks(networks: Sequence[TrainingResult], output: Path) -> None:
                 f"{name}: {spread['mean']:.1%} right over {len(networks)} seeds, "
                 f"standard deviation {100 * spread['sd']:.1f} points ({spread['low']:.1%}–{spread['high']:.1%})"
             )
-    echo(f"card, curve and weights: {output}; run it with: acidtest run -m {networks[0].spec}")
+    spec = quote_argument(networks[0].spec)
+    echo(f"card, curve and weights: {output}; run it with: acidtest run -m {spec}")
 
 
 def _list_architectures(name: str | None, *, json: bool) -> None:

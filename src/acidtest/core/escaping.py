@@ -7,6 +7,8 @@ language, so that none of them becomes markup, a link, a mention, a formula or a
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -117,6 +119,13 @@ def escape_command(text: str, *, is_property: bool = False) -> str:
     """The message of a workflow command of GitHub, or the value of one of its properties."""
     special = "[%:,]" if is_property else "%"
     return re.sub(special, lambda match: f"%{ord(match[0]):02X}", escape_terminal(text))
+
+
+def quote_argument(text: str) -> str:
+    """The text as one argument of a command that a reader may paste: quoted if the shell of the platform needs it."""
+    if sys.platform != "win32":
+        return shlex.quote(text)
+    return f'"{text}"' if re.search(r"[\s&()^,;=]", text) else text
 
 
 def escape_html(text: str) -> Markup:

@@ -9,6 +9,7 @@ from typing import Any
 
 from acidtest.core.document import Column, Document, Row, Table, describe_count
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.escaping import quote_argument
 from acidtest.core.run import HEADER, JOURNAL, SCHEMA
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import CONTROL
@@ -50,7 +51,7 @@ def describe_runs(entries: list[RunEntry], folder: str | Path) -> Document:
     )
     rows = tuple(
         Row(
-            _pasteable(entry.folder),
+            quote_argument(str(entry.folder)),
             (
                 _describe_model(entry),
                 _describe_suites(entry.suites),
@@ -61,14 +62,11 @@ def describe_runs(entries: list[RunEntry], folder: str | Path) -> Document:
         )
         for entry in entries
     )
-    headline = f"{describe_count(len(entries), 'run')} in {folder}."
+    # "1 run in ..", with the full stop, would name another folder than ".".
+    place = Path(folder)
+    named = place.resolve() if place.name in ("", "..") else place
+    headline = f"{describe_count(len(entries), 'run')} in {named}."
     return Document("acidtest runs", headline, (Table("runs", "", columns, rows, "run"),) if rows else ())
-
-
-def _pasteable(folder: Path) -> str:
-    """The path of a folder as a shell takes it, relative to where the command was called."""
-    path = str(folder)
-    return f'"{path}"' if " " in path else path
 
 
 def _describe_model(entry: RunEntry) -> str:
