@@ -246,7 +246,7 @@ def test_scores_of_earlier_tests_are_kept(train_file: Path, dev_file: Path, tmp_
     assert [one.pairs for one in result.scores.values()] == [54, 18]
     card = (tmp_path / "net" / "card.md").read_text()
     assert all(f"| {path} |" in card for path in (train_file, dev_file))
-    assert f"**54 pairs of {train_file} were also learnt from**" in card
+    assert f"54 pairs of {train_file} were also learnt from, so that" in card
 
 
 def test_a_mistake_does_not_claim_the_folder(train_file: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ Panel = tuple[Chart, Table]
 LIMITS = (
     "It has learnt from the pairs above and nothing else: it takes over their language, topics, label conventions and "
     "artefacts. A high score on pairs like those it learnt from does not show that it reasons; the suites of "
-    "`acidtest run` are there to find out. The intervals above are about the choice of pairs alone; another seed gives "
+    "acidtest run are there to find out. The intervals above are about the choice of pairs alone; another seed gives "
     "another network. It is made for research, not for decisions about people."
 )
 
@@ -145,10 +145,10 @@ def training_card(network: TrainingResult, data: GatheredPairs, preset: str = ""
     if not kind.fits_at_once:
         course.insert(1, _settings_table("recipe", "recipe", recipe))
     usage = (
-        Note(f"    acidtest run -m {network.spec}"),
+        Note(f"acidtest run -m {network.spec}"),
         Note(
-            "In Python: `acidtest.run` with the same name of the model. The folder is all that is needed; "
-            "`pip install 'acidtest[zoo]'` gets what runs it."
+            "In Python: acidtest.run with the same name of the model. The folder is all that is needed; "
+            "pip install 'acidtest[zoo]' gets what runs it."
         ),
     )
     return Document(
@@ -172,7 +172,7 @@ def _scores_parts(network: TrainingResult, data: GatheredPairs) -> tuple[Part, .
     columns = (Column("right, % (95 % interval)"), Column("pairs", "count"), Column("method", "text"))
     rows = tuple(Row(name, (one, one.n, one.method)) for name, one in estimates.items())
     leaks = {**{name: score.leaked for name, score in network.scores.items() if score.leaked}, **data.leaks}
-    warning = "**{:,} pairs of {} were also learnt from**, so that its score is too good."
+    warning = "{:,} pairs of {} were also learnt from, so that its score is too good."
     notes = (Note(warning.format(count, name)) for name, count in leaks.items())
     return (Table("scores", "", columns, rows, "pairs of"), *notes)
 
@@ -191,7 +191,7 @@ def _data_table(data: GatheredPairs) -> Table:
         for part in parts:
             counts = part.pairs.labels
             cells: list[Cell] = [use, sum(counts.values()), *(counts.get(label, 0) for label in labels)]
-            rows.append(Row(part.name, (*cells, part.without_gold + part.repeated, f"`{part.pairs.digest}`")))
+            rows.append(Row(part.name, (*cells, part.without_gold + part.repeated, part.pairs.digest)))
     return Table("data", "", (*columns, Column("digest", "text")), tuple(rows), "file")
 
 
@@ -211,14 +211,14 @@ def _describe_reader(network: TrainingResult) -> str:
         vectors = reader.get("embeddings") or {}
         origin = "drawn at random"
         if vectors:
-            origin = f"{vectors['found']:,} of them from {plan.embeddings} (digest `{vectors['digest']}`)"
+            origin = f"{vectors['found']:,} of them from {plan.embeddings} (digest {vectors['digest']})"
         change = "learnt further" if reader.get("tuned") else "kept as they were"
         words = f"It knows {reader['known']:,} words by vectors of {reader['dimensions']} numbers, {origin}, {change}."
     return f"{words} It is shown no premise.".strip() if plan.hypothesis_only else words
 
 
 def _describe_course(network: TrainingResult, *, fitted: bool) -> str:
-    files = "Loss and accuracy by epoch are in `curve.json`, `curve.svg` and `curve.png`."
+    files = "Loss and accuracy by epoch are in curve.json, curve.svg and curve.png."
     if fitted:
         return f"It was fitted at once. {files}"
     seconds, curve = network.seconds, network.state.curve
