@@ -123,9 +123,9 @@ def escape_command(text: str, *, is_property: bool = False) -> str:
 
 def quote_argument(text: str) -> str:
     """The text as one argument of a command that a reader may paste: quoted if the shell of the platform needs it."""
-    if sys.platform != "win32":
-        return shlex.quote(text)
-    return f'"{text}"' if re.search(r"[\s&()^,;=]", text) else text
+    if sys.platform == "win32":
+        return f'"{text}"' if re.search(r"[\s&()^,;=]", text) else text
+    return shlex.quote(text)
 
 
 def escape_html(text: str) -> Markup:
