@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -297,7 +299,8 @@ def test_a_model_with_independent_errors_is_not_insensitive() -> None:
     assert not [finding for finding in scores.diagnosis if finding.code == "I1"]
 
 
-def test_the_screen_has_table_1_of_ten_samples_and_all_models() -> None:
+def ten_samples(*models: str) -> BehaviourResult:
+    """All of table 1's samples, of models that repeat every prediction."""
     suites = ["antonyms-in-situ", "antonyms-ex-situ", "hypernyms-in-situ", "hypernyms-ex-situ"]
     right = ["entailment", "neutral"] * 30
     made = [pair for suite in suites for pair in both_ways(f"swaps/{suite}", right, right)]
@@ -313,16 +316,50 @@ def test_the_screen_has_table_1_of_ten_samples_and_all_models() -> None:
     frame = pl.DataFrame(
         [row | {"swap": None} for row in made] + proxies, schema_overrides={"base_id": pl.String, "swap": pl.String}
     )
-    runs = [Run(Header(ModelFacts(name, name), cards, {}), frame) for name in ("one", "other")]
-    screened = screen(behaviour(runs, train=TRAIN), 12)
+    return behaviour([Run(Header(ModelFacts(name, name), cards, {}), frame) for name in models], train=TRAIN)
+
+
+TEN = ("I_A", "I_TA1", "I_TA2", "I_TA3", "E_A", "E_TA", "I_H", "I_TH", "E_H", "E_TH")
+
+
+def test_the_screen_has_table_1_of_ten_samples_and_all_models() -> None:
+    screened = screen(ten_samples("one", "other"), 12)
     table = tables(screened)["table 1"]
-    assert [row.name for row in table.rows] == [
-        *("I_A", "I_TA1", "I_TA2", "I_TA3", "E_A", "E_TA", "I_H", "I_TH", "E_H", "E_TH")
-    ]
+    assert [row.name for row in table.rows] == [*TEN]
     assert [(column.group, column.name) for column in table.columns][:4] == [
-        *(("whole sample", "one"), ("whole sample", "other")),
-        *(("gold changed", "one"), ("gold changed", "other")),
+        *(("all", "one"), ("all", "other")),
+        *(("gold", "one"), ("gold", "other")),
     ]
     assert table.rows[0].cells[:4] == (1, 1, None, None)
     assert table.rows[1].cells[:4] == (0, 0, 0, 0)
     assert len(list(render(screened, 110, full=False))) <= 40
+
+
+@pytest.mark.parametrize(("count", "width"), [(3, 110), (3, 80), (6, 110)])
+def test_ten_samples_of_many_models_fit_on_one_screen(count: int, width: int) -> None:
+    models = [f"networks/a-rather-long-name-{number}" for number in range(count)]
+    result = ten_samples(*models)
+    lines = next(
+        found
+        for rows in range(12, 2, -1)
+        if len(found := [*render(screen(result, rows), width, full=False)]) <= 40 or rows == 3
+    )
+    assert len(lines) <= 40
+    lines = [re.sub(r"\x1b\[\d*m", "", line) for line in lines]
+    shown = " ".join(lines)
+    assert all(any(line.startswith(f"{sample} ") for line in lines) for sample in TEN)
+    assert all(f"{letter}: {name}" in shown for letter, name in zip("abcdefg", models, strict=False))
+    assert "--full" in lines[-1] + lines[-2]
+    if (count, width) == (3, 110):
+        # The paper's three networks: table 1 is one block, and there is room for factors.
+        assert sum(line.startswith("I_TA2 ") for line in lines) == 1
+        assert any("insensitivity" in line for line in lines)
+
+
+def test_a_few_pairs_that_are_all_repeated_do_not_make_the_headline() -> None:
+    nine, many = ["entailment", "neutral"] * 4, ["entailment", "neutral"] * 60
+    most = many[1:2] + many[:1] + many[2:]
+    small, large = both_ways("swaps/hypernyms-in-situ", nine, nine), both_ways(EX_SITU, many, most)
+    shown = document(behaviour([run("m", [*small, *large])], train=TRAIN))
+    # 8 of 8 pairs, at least 63 %; 118 of 120 pairs, at least 94 %.
+    assert shown.headline == f"m repeats its prediction on 98.3% of the swapped pairs whose gold changed ({EX_SITU})."

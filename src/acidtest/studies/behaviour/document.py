@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from string import ascii_lowercase
 from typing import TypeVar
 
 import numpy as np
@@ -55,6 +56,12 @@ TITLES = {
 
 COLUMNS = {"whole sample": "", **{name.replace(" is not ", " ≠ "): name for name in SUBSETS}}
 """Titles of the columns of table 1, with the subset each shows (empty for the whole sample)."""
+
+SHORT_TITLES = dict(zip(COLUMNS, ("all", "gold", "new", "pol."), strict=True))
+"""Titles of the same columns on the screen, where a column for each model has to fit beside the others."""
+
+LEAST_FACTOR_ROWS = 4
+"""If the screen has room for fewer lines on factors, it shows none."""
 
 CONTROLS, SWAPPED = "control", "swapped"
 """Names of the lines of table 1."""
@@ -115,7 +122,8 @@ def _headline(behaviours: Sequence[Behaviour]) -> str:
     """The model that repeats most predictions, if it repeats more than half; otherwise what a swap costs."""
     repeating = [one for one in behaviours if one.repeats.known and one.repeats.low > 1 / 2]
     if repeating:
-        first = max(repeating, key=lambda one: one.repeats.value)
+        # The lower bound, so that nine pairs do not outweigh five hundred.
+        first = max(repeating, key=lambda one: one.repeats.low)
         return (
             f"{first.model} repeats its prediction on {first.repeats.value:.1%} of the swapped pairs whose gold "
             f"changed ({first.suite})."
@@ -168,36 +176,52 @@ def _verdict(factor: FactorTest | None, alpha: float) -> str | None:
 
 
 def screen(result: BehaviourResult, rows: int) -> Document:
-    """The paper's table 1 for all samples and models, and below it what the factors show, ``rows`` lines of it."""
+    """The paper's table 1 for all samples and models and, if there is room, ``rows`` lines on what factors show."""
     behaviours = result.behaviours
-    table = _table_1(behaviours)
+    parts: list[Part] = [_table_1(behaviours)]
+    if rows >= LEAST_FACTOR_ROWS:
+        parts.append(_factor_table(result, rows))
+        rest = "Tests, tables 2 to 4 and published numbers: --full."
+    else:
+        rest = "Factors that were found, tests, tables 2 to 4 and published numbers: --full."
+    parts.append(Note(rest, quiet=True))
+    return Document(
+        "acidtest behaviour", _headline(behaviours), tuple(parts), tuple(dict.fromkeys(b.model for b in behaviours))
+    )
+
+
+def _factor_table(result: BehaviourResult, most: int) -> Table:
+    """Predictions repeated and factors found, for the ``most`` suites and models with the most repeated ones."""
+    behaviours = result.behaviours
     factors = {INSENSITIVITY: "insensitivity", UNSEEN: "unseen pairs", POLARITY: "polarity"}
     columns = (Column("repeated"), *(Column(title, "text") for title in factors.values()))
     lines = [
         Row(one.model, (one.repeats, *(_verdict(one.factor(name), result.alpha) for name in factors)), one.suite)
-        for one in sorted(behaviours, key=lambda one: -one.repeats.value if one.repeats.known else 0.0)
-    ][:rows]
+        for one in sorted(behaviours, key=lambda one: -one.repeats.low if one.repeats.known else 0.0)
+    ][:most]
     lines.sort(key=lambda row: [one.suite for one in behaviours].index(row.heading))
     left_out = len(behaviours) - len(lines)
     notes = (f"and {left_out} more: --full",) if left_out else ()
     caption = "Predictions repeated where gold changed, %, with 95 % intervals, and which factors were found"
-    found = Table("factors", caption, columns, tuple(lines), "model", notes=notes)
-    parts = (table, found, Note("Tests, tables 2 to 4 and published numbers: --full.", quiet=True))
-    return Document(
-        "acidtest behaviour", _headline(behaviours), parts, tuple(dict.fromkeys(b.model for b in behaviours))
-    )
+    return Table("factors", caption, columns, tuple(lines), "model", notes=notes)
 
 
 def _table_1(behaviours: Sequence[Behaviour]) -> Table:
-    """Table 1 as the paper prints it: a row for each sample, a column for each subset and model."""
+    """Table 1 as the paper prints it: a row for each sample, a column for each subset and model.
+
+    More than two models are called by letters, so that the table fits on a screen.
+    """
     models = tuple(dict.fromkeys(one.model for one in behaviours))
+    letters = dict(zip(models, ascii_lowercase, strict=False)) if 2 < len(models) <= len(ascii_lowercase) else {}
     lines: dict[str, dict[str, SwapSample]] = {}
     order = list(SAMPLES)
     for one in sorted(behaviours, key=lambda one: _place(order, one.suite)):
         control, swapped = SAMPLES.get(paper_suite(one.suite), (f"{one.suite}, {CONTROLS}", f"{one.suite}, {SWAPPED}"))
         lines.setdefault(control, {}).setdefault(one.model, one.control)
         lines.setdefault(swapped, {})[one.model] = one.transformed
-    columns = tuple(Column(model, group=name, model=model) for name in COLUMNS for model in models)
+    columns = tuple(
+        Column(letters.get(model, model), group=SHORT_TITLES[name], model=model) for name in COLUMNS for model in models
+    )
     shown = []
     for name, samples in lines.items():
         cells: list[Cell] = []
@@ -207,7 +231,9 @@ def _table_1(behaviours: Sequence[Behaviour]) -> Table:
                 cells.append(estimate.value if estimate and estimate.known else None)
         shown.append(Row(name, tuple(cells)))
     names = "I: in situ, E: ex situ, A: antonyms, H: hypernyms, T: transformed"
-    return Table("table 1", "Accuracy, % (table 1)", columns, tuple(shown), "sample", notes=(names,))
+    subsets = "gold: gold changed; new: word pairs not in training; pol.: polarity ≠ gold"
+    key = (", ".join(f"{letter}: {model}" for model, letter in letters.items()),) if letters else ()
+    return Table("table 1", "Accuracy, % (table 1)", columns, tuple(shown), "sample", notes=(*key, names, subsets))
 
 
 def _place(order: Sequence[str], suite: str) -> int:
