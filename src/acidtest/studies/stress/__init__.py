@@ -239,11 +239,11 @@ def _published(runs: Sequence[Run]) -> dict[str, tuple[StressScore, ...]]:
     sources = [card for suite, card in cards if base_name(suite) != NUMERICAL]
     corpus = next(filter(None, map(made_from, sources)), "")
     given = {name: card.arguments[name] for card in sources[:1] for name in (FROM, CORPUS) if name in card.arguments}
-    differs = published_differences(Card("stress/word-overlap", arguments=given))
+    is_multinli = not published_differences(Card("stress/word-overlap", arguments=given))
     original = [
-        replace(score, differs=tuple(differs), note=score.note if score.printed is not None else "")
+        replace(score, note=score.note if score.printed is not None else "")
         for score in published_scores(ORIGINAL)
-        if CORPUS in score.by
+        if CORPUS in score.by and is_multinli
     ]
     scores: dict[str, dict[tuple[object, ...], StressScore]] = {}
     for suite, entries in [*((suite, published_beside(card)) for suite, card in cards), (ORIGINAL, original)]:
