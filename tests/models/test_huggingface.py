@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pytest
 
 from acidtest import api
@@ -289,6 +291,23 @@ def test_a_wrong_id2label_is_refused_and_so_is_a_wrong_order_from_the_user(train
             opened(folder, **options)
     model = opened(folder, labels="contradiction,neutral,entailment")
     assert model.notes == ("labels by --labels: 0 = contradiction, 1 = neutral, 2 = entailment",)
+
+
+def test_a_command_to_copy_after_a_look_at_gold_can_be_pasted(tmp_path: Path) -> None:
+    model = opened(saved(tmp_path / "my model"))
+    # Entailment and contradiction are exchanged.
+    predicted = np.eye(3)[[2, 1, 0] * 40]
+    rows = pl.DataFrame(
+        {"label": LABELS * 40, "group": [str(row) for row in range(120)]}
+        | {f"p_{label}": predicted[:, place] for place, label in enumerate(LABELS)}
+    )
+    options = {"-s": "stress/spelling", "--from": "my pairs.jsonl", "--faithful": ""}
+    with pytest.raises(LabelOrderError) as refused:
+        model.check_label_order(rows, suite="my pairs.jsonl", options=options, decisive=True)
+    command = str(refused.value).partition("To read them so: ")[2].partition(". To keep them")[0]
+    asked_for = ["acidtest", "run", "-m", f"hf:{tmp_path / 'my model'}", "-s", "stress/spelling"]
+    others = ["--from", "my pairs.jsonl", "--faithful", "--labels", "entailment,contradiction,neutral"]
+    assert shlex.split(command) == [*asked_for, *others]
 
 
 def test_a_user_can_insist_on_an_order_and_the_run_says_so(trained: Path, tmp_path: Path) -> None:

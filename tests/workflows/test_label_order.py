@@ -167,3 +167,38 @@ def test_original_pairs_decide_where_the_suite_misleads(tmp_path: Path) -> None:
     file = written(tmp_path / "preds.jsonl", [{"id": row["id"], "prediction": SWAPPED[row["gold"]]} for row in rows])
     with pytest.raises(LabelOrderError, match="entailment means contradiction"):
         api.score(file, made, output=tmp_path / "run")
+
+
+def swapped_negation(folder: Path, corpus: Path, **columns: str) -> Path:
+    """Predictions for stress/negation and its original pairs with entailment and contradiction exchanged."""
+    made = api.generate("stress/negation", source=str(corpus), reading=api.Reading(columns=columns))
+    assert made.control is not None
+    frames = [suite.frame.select("id", "label").collect() for suite in (made, made.control)]
+    rows = [{"id": name, "prediction": SWAPPED[gold]} for frame in frames for name, gold in frame.iter_rows()]
+    return written(folder / "my preds.jsonl", rows)
+
+
+def test_the_command_in_the_error_names_the_suite_and_its_corpus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pairs(120)
+    for row in rows:
+        row["text_1"], row["text_2"] = row.pop("premise"), row.pop("hypothesis")
+    corpus, out = written(tmp_path / "my corpus.jsonl", rows), ["-o", str(tmp_path / "run")]
+    file = swapped_negation(tmp_path, corpus, premise="text_1", hypothesis="text_2")
+    command = ["score", str(file), "-s", "stress/negation", "--from", str(corpus)]
+    assert main([*command, "--suite-columns", "premise=text_1,hypothesis=text_2", *out]) == 2
+    message = capsys.readouterr().err
+    command = shlex.split(message.partition("To read them so: acidtest ")[2].partition(". To keep them")[0])
+    assert main([*command, *out]) == 0
+    assert "stress/negation" in capsys.readouterr().out
+    assert api.finished_run(tmp_path / "run").accuracy("stress/negation").value == 1
+
+
+def test_original_pairs_of_a_misleading_corpus_only_warn(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    corpus = written(tmp_path / "anli.jsonl", pairs(120, uid="u", reason="r"))
+    file = swapped_negation(tmp_path, corpus)
+    api.score(file, "stress/negation", source=str(corpus), output=tmp_path / "run")
+    warnings = [message for message in caplog.messages if "the labels of the predictions look wrong" in message]
+    assert len(warnings) == 1
+    assert "That is no proof, because the suite was built to mislead models" in warnings[0]

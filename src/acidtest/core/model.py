@@ -109,10 +109,13 @@ class ChecksLabelOrder(Protocol):
     """A model whose order of labels was declared by somebody, so that gold may show that it is another.
 
     ``rows`` are the rows of a suite with predictions. It is ``decisive`` if it was not built to mislead models; then
-    the model raises ``LabelOrderError`` where another order fits significantly better, and otherwise warns.
+    the model raises ``LabelOrderError`` where another order fits significantly better, and otherwise warns. ``options``
+    name the suites of the run, for the command in the message.
     """
 
-    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None: ...
+    def check_label_order(
+        self, rows: pl.DataFrame, *, suite: str, options: Mapping[str, str], decisive: bool
+    ) -> None: ...
 
 
 @runtime_checkable
@@ -201,10 +204,10 @@ class CompletedModel:
         if isinstance(self._inner, ChecksSuites):
             self._inner.check(suites)
 
-    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, options: Mapping[str, str], decisive: bool) -> None:
         """Pass the rows on to an object that checks its order of labels."""
         if isinstance(self._inner, ChecksLabelOrder):
-            self._inner.check_label_order(rows, suite=suite, decisive=decisive)
+            self._inner.check_label_order(rows, suite=suite, options=options, decisive=decisive)
 
     def _settle(self, resolution: Resolution, form: str) -> None:
         """Let the first answers decide the resolution of a model that does not state it, and refuse others later."""

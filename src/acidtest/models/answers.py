@@ -191,7 +191,7 @@ class AnswersModel:
             return ""
         return f"; if its {len(self._values):,} rows are in the order of the suite's: --in-order"
 
-    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, options: Mapping[str, str], decisive: bool) -> None:
         """Compare the labels that the file declares with gold."""
 
         def remedy(exchange: Mapping[str, str]) -> str:
@@ -205,7 +205,10 @@ class AnswersModel:
                 option += f" --columns {shlex.quote(','.join(kept))}"
             option += f" --missing {self._missing}" if self._missing != "refuse" else ""
             option += " --in-order" if self._in_order else ""
-            return f"acidtest score {shlex.quote(str(self.path))} -s {shlex.quote(suite)} {option}"
+            # score takes --columns for the predictions, and whole suites.
+            of_suites = {("--suite-columns" if name == "--columns" else name): text for name, text in options.items()}
+            of_suites.pop("--limit", None)
+            return f"acidtest score {shlex.join([str(self.path), *filter(None, chain(*of_suites.items()))])} {option}"
 
         where = f"{self.path} on {suite}"
         check_gold_order(

@@ -165,9 +165,9 @@ class ChunkedModel:
         if isinstance(self._model, ChecksSuites):
             self._model.check(suites)
 
-    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, options: Mapping[str, str], decisive: bool) -> None:
         if isinstance(self._model, ChecksLabelOrder):
-            self._model.check_label_order(rows, suite=suite, decisive=decisive)
+            self._model.check_label_order(rows, suite=suite, options=options, decisive=decisive)
 
     def usage(self) -> Mapping[str, float]:
         """The model's usage, the number of pairs that were split, and the number of their chunks."""

@@ -211,7 +211,7 @@ def derive_suite(
         left_out={},
         note="",
     )
-    return Suite(frame, card, Suite(pairs.frame, control, origin=pairs.origin))
+    return Suite(frame, card, Suite(pairs.frame, control, origin=pairs.origin, misleading=pairs.misleading))
 
 
 def _published_corpus(pairs: Suite) -> dict[str, Argument]:

@@ -276,6 +276,31 @@ class Battery:
         request = (names, str(self.source), self.limit, self.seed, self.arguments, self.reading, variables)
         return repr((request, files, _program_stamp()))
 
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the command line that ask for these suites; an empty value is an option without a value.
+
+        Suites given as objects go by their names.
+        """
+        reading = self.reading or Reading()
+        names, source = (
+            [suite.name if isinstance(suite, Suite) else str(suite) for suite in suites]
+            for suites in (self.wanted, [] if self.source is None else [self.source])
+        )
+        options = {
+            "-s": "" if tuple(names) == STANDARD else ",".join(names),
+            "--from": ",".join(source),
+            "--columns": ",".join(map("=".join, (reading.columns or {}).items())),
+            "--suite-label-map": ",".join(map("=".join, (reading.label_map or {}).items())),
+            "--keep-columns": ",".join(reading.keep),
+            "--as": reading.published_as or "",
+            "--limit": str(self.limit or ""),
+            "--seed": str(self.seed or ""),
+        }
+        arguments = {f"--{name.replace('_', '-')}": value for name, value in (self.arguments or {}).items()}
+        flags = {option: "" if value is True else str(value) for option, value in arguments.items()}
+        return {option: value for option, value in options.items() if value} | flags
+
     @cached_property
     def whole(self) -> list[Suite]:
         """The suites as made or given, without limit."""

@@ -116,7 +116,17 @@ def run(
     recipe = ModelRecipe(spec, options, batch_size, premise, aggregation) if on_ray else None
     asking = ray_engine(model, loaded, recipe, address) if recipe else None
     kept = answer_cache() if cache else None
-    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=kept, request=request, name=name)
+    job = Job(
+        loaded,
+        spec,
+        suites.used,
+        settings,
+        engine=asking,
+        cache=kept,
+        request=request,
+        name=name,
+        options=suites.options,
+    )
     stem = here / (chosen or Path(RUNS) / f"{_slug(loaded.name)}-{job.key[:8]}")
     finished = _run_in_folder(job, stem, chosen=chosen is not None, fresh=fresh, page=page, progress=progress)
     return _named(rename(finished, name), here, chosen)

@@ -8,7 +8,7 @@ import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -126,6 +126,8 @@ class Job:
     """Hash of the request, computed before suites are made; empty where equal requests could give different suites."""
     name: str = ""
     """What the user calls the run; it changes no result."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The options that name the suites, for commands in messages."""
 
     @property
     def key(self) -> str:
@@ -318,7 +320,7 @@ def _evaluate(
         header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities
     )
     frame = predictions_frame(job.suites, answers, model=facts, collapse=header.collapse)
-    _check_label_order(model, job.suites, Run(replace(header, model=facts), frame))
+    _check_label_order(job, Run(replace(header, model=facts), frame))
     # Predictions of an earlier run in the folder are replaced next, so its header must not stay.
     (folder / HEADER).unlink(missing_ok=True)
     usage = usage_summary(job.engine if isinstance(job.engine, CountsUsage) else model, spent)
@@ -339,8 +341,9 @@ MAX_ROWS_FOR_ORDER = 100_000
 """The most rows of a suite on which the order of a model's labels is tested; of more, every k-th is used."""
 
 
-def _check_label_order(model: Model, suites: Sequence[Suite], run: Run) -> None:
+def _check_label_order(job: Job, run: Run) -> None:
     """Let a model compare the order of its labels with gold: that of the user's files, and of original pairs."""
+    model, suites = job.model, job.suites
     if not isinstance(model, ChecksLabelOrder):
         return
     columns = ("label", "group", "p_entailment", "p_neutral", "p_contradiction")
@@ -349,17 +352,20 @@ def _check_label_order(model: Model, suites: Sequence[Suite], run: Run) -> None:
         step = -(-suite.card.rows // MAX_ROWS_FOR_ORDER)
         return run.collected(run.lazy(suite.name).select("premise", "hypothesis", *columns).gather_every(max(step, 1)))
 
+    def check(rows: pl.DataFrame, name: str, *, decisive: bool) -> None:
+        with guest_code():
+            model.check_label_order(rows, suite=name, options=job.options, decisive=decisive)
+
+    controls = [suite for suite in suites if suite.name.endswith(CONTROL)]
     for suite in suites:
-        if suite.origin is not None:
-            with guest_code():
-                model.check_label_order(rows(suite), suite=str(suite.origin), decisive=not suite.misleading)
-    controls = [rows(suite) for suite in suites if suite.name.endswith(CONTROL)]
+        if suite.origin is not None and suite not in controls:
+            check(rows(suite), str(suite.origin), decisive=not suite.misleading)
     if controls:
         # Suites made from one corpus have the same original pairs.
-        pairs = pl.concat(controls).unique(["premise", "hypothesis"], maintain_order=True)
-        names = ",".join(suite.name for suite in suites if suite.control)
-        with guest_code():
-            model.check_label_order(pairs, suite=names, decisive=True)
+        pairs = pl.concat(map(rows, controls)).unique(["premise", "hypothesis"], maintain_order=True)
+        corpora = {str(suite.origin) for suite in controls if suite.origin is not None}
+        names = ",".join(sorted(corpora) or [suite.name for suite in suites if suite.control])
+        check(pairs, names, decisive=not any(suite.misleading for suite in controls))
 
 
 def _write_results(run: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +111,7 @@ class TokenClassifier(ABC):
         """A few pairs of different lengths, on which ways to compute the logits are compared."""
         return self.prepare(*map(list, zip(*SAMPLES, strict=True)))
 
-    def check_label_order(self, rows: pl.DataFrame, *, suite: str, decisive: bool) -> None:
+    def check_label_order(self, rows: pl.DataFrame, *, suite: str, options: Mapping[str, str], decisive: bool) -> None:
         """Compare the order of the outputs with gold, unless acidtest itself gave the model its outputs."""
         test, outputs = self._map.test, self.outputs
 
@@ -118,7 +120,8 @@ class TokenClassifier(ABC):
 
         def remedy(exchange: Mapping[str, str]) -> str:
             order = ",".join(exchange.get(name, name) for name in outputs)
-            return f"acidtest run -m {self._spec} -s {suite} --labels {order}"
+            of_suites = filter(None, chain(*options.items()))
+            return shlex.join(["acidtest", "run", "-m", self._spec, *of_suites, "--labels", order])
 
         if self._spec:
             check_gold_order(

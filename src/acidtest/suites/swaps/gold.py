@@ -265,7 +265,7 @@ def _with_controls(
     gold_changed = pl.when(is_same).then(pl.lit("no")).otherwise(pl.lit("yes"))
     return derive_suite(
         suite.name,
-        Suite(controls, replace(pairs.card, columns=kinds)),
+        Suite(controls, replace(pairs.card, columns=kinds), misleading=pairs.misleading),
         _select_side(rows, "changed").with_columns(gold_changed=gold_changed).select(*names, "gold_changed", "variant"),
         version=suite.version,
         request=replace(request, keep=(*request.keep, *_SWAP_COLUMNS)),
