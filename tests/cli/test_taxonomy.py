@@ -116,5 +116,7 @@ def test_columns_of_the_second_file_can_be_named(capsys: pytest.CaptureFixture[s
     Path("other.csv").write_text("context_text,conclusion\nA man sleeps.,A man naps.\nA cow runs.,A cow eats.\n")
     named = ("--against", "other.csv", "--against-columns", "premise=context_text,hypothesis=conclusion")
     assert json.loads(said(capsys, "mine.csv", "--json", *named)[0])["overlaps"] == {"other.csv": 1}
+    _, err = said(capsys, "mine.csv", *named[:2], status=2)
+    assert "name them with --against-columns premise=NAME,hypothesis=NAME" in err
     _, err = said(capsys, "mine.csv", *named[2:], status=2)
     assert "--against-columns says how to read the files of --against, which is not given" in err

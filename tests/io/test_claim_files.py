@@ -100,7 +100,7 @@ def test_a_batch_of_faithbench_is_read_by_its_worst_annotations(tmp_path: Path, 
 def test_the_scores_of_faithbenchs_detectors_are_columns(tmp_path: Path) -> None:
     # The first sample of batch_1.json, with the names and scores of all eight detectors.
     scores = {"hhemv1": 0.9995, "hhem-2.1": 0.52694, "hhem-2.1-english": 0.98313, "trueteacher": 1, "true_nli": 1}
-    scores |= {"gpt-3.5-turbo": 1, "gpt-4-turbo": 1, "gpt_4o": 0}
+    scores |= {"gpt-3.5-turbo": 1, "gpt-4-turbo": 1, "gpt_4o": 1}
     facts = {"summarizer": "mistralai/Mistral-7B-Instruct-v0.3", **scores, "raw_sample_id": 15}
     path = tmp_path / "batch_1.json"
     samples = [sample(0, "A mill closed.") | {"metadata": facts}, sample(1, "It burned.", annotation("Unwanted"))]

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from acidtest import api
+from acidtest.cli.app import main
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.labels import SPELLINGS
 from acidtest.core.model import model_from_spec
@@ -479,3 +480,17 @@ def test_text_of_parquet_that_is_not_utf8_is_named(tmp_path: Path, column: str) 
     path.write_bytes(path.read_bytes().replace(b"QQQQ", b"\xff\xfe\xfa\xff"))
     with pytest.raises(FileError, match=f"column '{column}' holds text that is not UTF-8; write it again as UTF-8"):
         model_from_spec(f"answers:{path}")
+
+
+def test_columns_of_the_suites_file_are_named_by_an_option_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite, file = tmp_path / "pairs.csv", tmp_path / "predictions.csv"
+    suite.write_text("text_a,text_b,verdict\nA man runs.,A man moves.,entailment\n")
+    file.write_text("id,prediction\n1,entailment\n")
+    assert main(["score", str(file), "-s", str(suite), "-o", str(tmp_path / "run")]) == 2
+    assert "name them with --suite-columns premise=NAME,hypothesis=NAME" in capsys.readouterr().err
+    file.write_text("id,odd\n1,2\n")
+    named = "premise=text_a,hypothesis=text_b,label=verdict"
+    assert main(["score", str(file), "-s", str(suite), "--suite-columns", named, "-o", str(tmp_path / "run")]) == 2
+    assert "--columns label=NAME" in capsys.readouterr().err

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, TextIO, get_type_hints
 
 import typer
 
 from acidtest.core.document import Document
-from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.escaping import escape_json, escape_terminal
 from acidtest.core.guests import divert_output, private_copy
 from acidtest.core.logs import NOTE, PlainFormatter, log
@@ -78,6 +79,17 @@ def check_suite_label_map(text: str | None) -> str | None:
     if text:
         gold_map(parse_pairs(text, option=option), option)
     return text
+
+
+@contextmanager
+def columns_named_by(option: str, files: Collection[str | Path]) -> Iterator[None]:
+    """Within it, errors in these files advise another option than ``--columns``, which is for a different file."""
+    try:
+        yield
+    except FileError as error:
+        if error.path not in map(Path, files):
+            raise
+        raise FileError(error.path, error.problem.replace("--columns", option), error.line) from error
 
 
 Engine = Annotated[

@@ -17,6 +17,7 @@ from acidtest.cli.options import (
     Seed,
     SuiteLabelMap,
     check_suite_label_map,
+    columns_named_by,
     suite_arguments,
 )
 from acidtest.cli.run import CollapseOption, Fresh, Name, Output, require_one_run, show_runs
@@ -114,7 +115,9 @@ def score(
     elif battery is None:
         raise AcidtestError(f"{predictions} does not say which suite it answers; name it: --suite NAME_OR_FILE")
     else:
-        finished = _score_table(predictions, battery, file, options)
+        files = [Path(name) for name in (suite, source) if name and Path(name) != predictions]
+        with columns_named_by("--suite-columns", files):
+            finished = _score_table(predictions, battery, file, options)
     joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
     show_runs(finished, json=json, full=full, joint=joint)
 

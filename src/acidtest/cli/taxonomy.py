@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Columns, Json, LabelMap, print_document, print_json
+from acidtest.cli.options import Columns, Json, LabelMap, columns_named_by, print_document, print_json
 from acidtest.cli.study_commands import Plots, Tables, check_output, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
@@ -53,13 +53,14 @@ def taxonomy(
         raise AcidtestError("--against-columns says how to read the files of --against, which is not given")
     study = STUDIES["taxonomy"]
     check_output(study, output)
-    result = data_studies.taxonomy_statistics(
-        what,
-        against=against or (),
-        categories=[name.strip() for name in (categories or "").split(",") if name.strip()],
-        reading=Reading.parsed(columns, label_map),
-        against_reading=Reading.parsed(against_columns, None),
-    )
+    with columns_named_by("--against-columns", [path for path in against or () if path != Path(what)]):
+        result = data_studies.taxonomy_statistics(
+            what,
+            against=against or (),
+            categories=[name.strip() for name in (categories or "").split(",") if name.strip()],
+            reading=Reading.parsed(columns, label_map),
+            against_reading=Reading.parsed(against_columns, None),
+        )
     show(study, result, {"output": output, "tables": tables, "plots": plots, "json": json}, full=False)
 
 
