@@ -444,6 +444,16 @@ def test_a_negative_effect_of_gold_is_shown_as_such() -> None:
     assert not any("(0–" in claim for claim in claims(profile))
 
 
+def test_gold_moves_a_model_that_is_right_in_80_percent_by_70_points_or_60_with_two_labels() -> None:
+    rows, rng = crossed_rows(15360), np.random.default_rng(0)
+    gold, is_right = gold_of(rows), rng.random(15360) < 0.8
+    two = np.minimum(gold, 1)
+    three_way = np.where(is_right, gold, (gold + rng.integers(1, 3, rows.height)) % 3)
+    two_way = np.where(is_right, two, 1 - two)
+    assert measure_design(crossed(rows, three_way)).gold_effect.value == pytest.approx(0.7, abs=0.02)
+    assert measure_design(crossed(rows, two_way, two_way=True)).gold_effect.value == pytest.approx(0.6, abs=0.02)
+
+
 @pytest.mark.parametrize("two_way", [False, True])
 def test_an_exclusive_or_of_two_cues_is_found(two_way: bool) -> None:
     rows = crossed_rows(1920)

@@ -440,8 +440,8 @@ def describe_check(check: GateCheck) -> str:
         bounds = f"{points(check.candidate.low)} to {points(check.candidate.high)}"
         words = {GateState.PASS: "is", GateState.FAIL: "is not", GateState.UNDECIDED: "is not shown to be"}
         return (
-            f"moves {points(check.candidate.value)} points of answers ({bounds}), which {words[check.state]} at most "
-            f"{points(check.margin)}"
+            f"moves predictions by {points(check.candidate.value)} points ({bounds}), which {words[check.state]} "
+            f"at most {points(check.margin)}"
         )
     if check.kind is CheckKind.EDIT:
         words = {
