@@ -1,18 +1,26 @@
-"""Listing the suites is cheap: their modules import linguistics and readers only when a suite is made."""
+"""Listing suites imports none of them, and looking up one imports its module only."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
-import pytest
-
-SUITES = Path(__file__).parents[2] / "src" / "acidtest" / "suites"
+import json
+import subprocess
+import sys
 
 
-@pytest.mark.parametrize("path", sorted(SUITES.rglob("*.py")), ids=lambda path: str(path.relative_to(SUITES)))
-def test_a_module_of_suites_imports_only_core_and_suites_at_its_top(path: Path) -> None:
-    statements = ast.parse(path.read_text(encoding="utf-8")).body
-    modules = [node.module or "" for node in statements if isinstance(node, ast.ImportFrom)]
-    parts = {module.split(".")[1] for module in modules if module.startswith("acidtest.")}
-    assert parts <= {"core", "suites"}
+def modules_after(code: str) -> set[str]:
+    """The modules of acidtest that are imported after running some code in a new process."""
+    show = "import json, sys; print(json.dumps([name for name in sys.modules if name.startswith('acidtest.')]))"
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{show}"], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_listing_suites_imports_none_of_them() -> None:
+    imported = modules_after("from acidtest.suites.catalogue import SUITES; assert 'hans' in list(SUITES)")
+    assert {name for name in imported if name.startswith("acidtest.suites.")} == {"acidtest.suites.catalogue"}
+
+
+def test_one_suite_imports_its_own_module_and_no_linguistics() -> None:
+    imported = modules_after("from acidtest.suites.catalogue import SUITES; SUITES['stress/negation']")
+    assert "acidtest.suites.stress.distraction" in imported
+    parts = {name.rpartition(".")[2] for name in imported}
+    assert not parts & {"sentences", "tagging", "wordnet", "hans", "grounding"}

@@ -33,7 +33,7 @@ from acidtest.core.errors import INTERRUPTED, AcidtestError, FileError, cut_long
 from acidtest.core.escaping import escape_lines
 from acidtest.core.guests import stay_diverted
 from acidtest.core.logs import log
-from acidtest.core.registry import docstring_after, module_source, plugin_error
+from acidtest.core.registry import plugin_error, read_index
 from acidtest.core.settings import CONFIG, FILE, PLUGINS, PREFIX, apply_found, read_settings
 from acidtest.core.study import GROUPS, STUDIES, CommandEntry, study_entries
 from acidtest.version import __version__
@@ -97,8 +97,8 @@ class Program(TyperGroup):
 
 
 def command_entries() -> dict[str, CommandEntry]:
-    """Every command, including those of studies, read from the source: importing all of them takes long."""
-    written = {name: CommandEntry(group, _summary(name)) for name, group in COMMANDS.items()}
+    """Every command, including those of studies, as the index lists them: importing all of them takes long."""
+    written = {name: CommandEntry(entry.group, entry.summary) for name, entry in read_index("command").items()}
     entries = {**written, **{name: entry for name, entry in study_entries().items() if name not in written}}
     return dict(sorted(entries.items(), key=lambda item: GROUPS.index(item[1].group)))
 
@@ -145,7 +145,7 @@ def leaf_commands(group: TyperGroup) -> dict[str, Any]:
 
 def _nested_commands(name: str) -> typer.Typer:
     """A command with subcommands: its function holds the help, ``subcommands`` of its module the rest."""
-    module = importlib.import_module(_command_module(name))
+    module = importlib.import_module(command_module(name))
     app = typer.Typer(rich_markup_mode=None, context_settings=_HELP)
     app.callback()(getattr(module, name))
     for part, function in module.subcommands().items():
@@ -157,7 +157,7 @@ def _nested_commands(name: str) -> typer.Typer:
 def _command_function(name: str) -> Callable[..., Any]:
     """The function of a command: from its module, or made from the signature of a study."""
     if name in COMMANDS:
-        module = importlib.import_module(_command_module(name))
+        module = importlib.import_module(command_module(name))
         function: Callable[..., Any] = getattr(module, name)
         return function
     from acidtest.cli.study_commands import study_command
@@ -165,14 +165,9 @@ def _command_function(name: str) -> Callable[..., Any]:
     return study_command(STUDIES[name])
 
 
-def _command_module(name: str) -> str:
+def command_module(name: str) -> str:
+    """The module of a command that is written by hand."""
     return f"acidtest.cli.{_SHARED_MODULES.get(name, name)}"
-
-
-def _summary(name: str) -> str:
-    """The first paragraph of the docstring of a command that is written by hand."""
-    source = module_source(_command_module(name))
-    return docstring_after(source, source.index(f"\ndef {name}("))
 
 
 def _root(

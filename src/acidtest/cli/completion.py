@@ -26,8 +26,9 @@ def complete_suite(incomplete: str) -> list[str]:
 
 def complete_model_spec(incomplete: str) -> list[str]:
     """Specs of models that need nothing else, and the beginnings of the others."""
-    from acidtest.core.model import MODELS, SPECS
+    from acidtest.core.model import MODELS
+    from acidtest.core.registry import read_index
     from acidtest.workflows.evaluations import DEFAULT_MODEL
 
     kinds = (name if name == DEFAULT_MODEL else f"{name}:" for name in MODELS)
-    return [spec for spec in (*kinds, *SPECS) if spec.startswith(incomplete)]
+    return [spec for spec in (*kinds, *read_index("spec")) if spec.startswith(incomplete)]

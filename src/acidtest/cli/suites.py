@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ from acidtest.cli.completion import complete_suite
 from acidtest.cli.options import Json, print_document, print_json
 from acidtest.core.document import Column, Document, Note, Row, Table
 from acidtest.core.errors import UnknownNameError
-from acidtest.suites.catalogue import Generator, find_generator
+from acidtest.suites.catalogue import SUITES, Generator, find_generator
 from acidtest.workflows.batteries import suites as known_suites
 
 
@@ -24,16 +23,19 @@ def suites(
     json: Json = False,
 ) -> None:
     """List the suites, with size, source and citation."""
-    known = known_suites()
-    if name is not None and (custom := find_generator(name)):
-        known |= {name: custom}
-    if name is not None and name not in known:
-        raise UnknownNameError("suite", name, known)
-    chosen = known if name is None else {name: known[name]}
+    if name is None:
+        if json:
+            print_json({suite: _facts(generator) for suite, generator in known_suites().items()})
+        else:
+            print_document(_list_suites())
+        return
+    generator = find_generator(name)
+    if generator is None:
+        raise UnknownNameError("suite", name, SUITES)
     if json:
-        print_json({suite: _facts(generator) for suite, generator in chosen.items()})
+        print_json({name: _facts(generator)})
     else:
-        print_document(_list_suites(known) if name is None else _describe_suite(known[name]))
+        print_document(_describe_suite(generator))
 
 
 def _facts(generator: Generator) -> dict[str, Any]:
@@ -50,10 +52,12 @@ def _facts(generator: Generator) -> dict[str, Any]:
     }
 
 
-def _list_suites(known: Mapping[str, Generator]) -> Document:
+def _list_suites() -> Document:
     columns = (Column("pairs", "count"), Column("source", "text"), Column("what it tests", "text"))
-    rows = tuple(Row(name, (one.rows, one.source, one.summary)) for name, one in known.items())
-    headline = f"{len(known)} suites; acidtest suites NAME shows one in detail."
+    facts = {name: (entry.pairs, entry.group, entry.summary) for name, entry in SUITES.index.items()}
+    facts |= {one.name: (one.rows, one.source, one.summary) for one in SUITES.plugins()}
+    rows = tuple(Row(name, facts[name]) for name in sorted(facts))
+    headline = f"{len(rows)} suites; acidtest suites NAME shows one in detail."
     return Document("acidtest suites", headline, (Table("suites", "", columns, rows, "suite"),))
 
 

@@ -19,7 +19,7 @@ from acidtest.core.errors import AcidtestError, suggest_near
 from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.labels import Probabilities as Probabilities
 from acidtest.core.logs import log, note
-from acidtest.core.registry import Option, Registry, parse_options, read_options
+from acidtest.core.registry import Option, Registry, parse_options, read_index, read_options
 from acidtest.core.settings import require_requested
 
 if TYPE_CHECKING:
@@ -350,11 +350,7 @@ Adapter = Callable[..., Any]
 Its other parameters are the options of that kind of model.
 """
 
-MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidtest.zoo.adapter"], "acidtest.models")
-
-
-SPECS: list[str] = []
-"""Whole specs that modules of models add, to be suggested where somebody leaves out the kind."""
+MODELS: Registry[Adapter] = Registry("kind of model", "acidtest.models")
 
 
 def model_options(spec: str) -> dict[str, Option]:
@@ -379,7 +375,7 @@ def _split_spec(spec: str) -> tuple[str, str]:
                 raise AcidtestError(f"{spec!r} is a file of Python; name a function in it: python:{module}:FUNCTION")
             kinds = f"hf:{spec}, onnx:{spec} …"
             raise AcidtestError(f"{spec!r} is a file or folder; say what kind of model it holds: {kinds}")
-        if whole := next((whole for whole in SPECS if whole.partition(":")[2] == spec), ""):
+        if whole := next((whole for whole in read_index("spec") if whole.partition(":")[2] == spec), ""):
             raise AcidtestError(f"no kind of model called {spec!r}; did you mean {whole!r}?")
         # Two words or a slash: the name of a model on the hub, unless it is a misspelt kind.
         if re.search(r"\w[-/]\w", spec) and not suggest_near(spec, MODELS):

@@ -6,16 +6,16 @@ Other packages declare an entry point; the environment variable ``ACIDTEST_PLUGI
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.metadata
+import importlib.resources
 import importlib.util
 import inspect
 import os
-import pkgutil
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
@@ -33,30 +33,46 @@ _PLUGIN_PLACES = set[Path]()
 """The files and package folders of the plug-ins that were imported."""
 
 
-class Registry(Generic[T]):
-    """Things of one kind by name. Modules register theirs when imported, and are imported when a name is looked up.
+@dataclass(frozen=True)
+class IndexEntry:
+    """What the index lists of one thing in the package: the module that registers it, and what help prints of it."""
 
-    ``stress/negation`` is looked up in the module or package ``stress`` first; all modules are imported only if it is
-    not there. ``homes`` are the packages to import from. With ``deep=False`` only the ``__init__`` of a package in them
-    is imported, not the modules below it. ``adopt`` makes a thing of a plain function that an entry point names.
+    module: str
+    group: str
+    summary: str
+    applies: bool
+    """Whether a study declares that it belongs in reports."""
+    pairs: int
+    """The pairs of a suite; 0 if they depend on a corpus, and for everything else."""
+
+
+@cache
+def read_index(kind: str) -> Mapping[str, IndexEntry]:
+    """The things of one kind in the package by name, as ``data/plugins.tsv`` lists them; nothing is imported."""
+    text = importlib.resources.files("acidtest.data").joinpath("plugins.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return {
+        name: IndexEntry(module, group, summary, applies == "yes", int(pairs or 0))
+        for row_kind, name, module, group, applies, pairs, summary in rows
+        if row_kind == kind
+    }
+
+
+class Registry(Generic[T]):
+    """Things of one kind by name. A module registers its things when it is imported.
+
+    The index (``data/plugins.tsv``, written by ``tools/plugins.py``) names the module of everything in the package, so
+    that looking up one name imports one module. Other packages and local files are imported when their names are
+    needed. ``adopt`` makes a thing of a plain function that an entry point names.
     """
 
     def __init__(
-        self,
-        kind: str,
-        homes: Sequence[str],
-        entry_points: str,
-        *,
-        deep: bool = True,
-        adopt: Callable[[str, Callable[..., Any]], T] | None = None,
+        self, kind: str, entry_points: str, *, adopt: Callable[[str, Callable[..., Any]], T] | None = None
     ) -> None:
         self._kind = kind
         self._adopt = adopt
-        self._deep = deep
-        self._homes = homes
         self._entry_points = entry_points
         self._things: dict[str, T] = {}
-        self._complete = False
 
     def add(self, name: str) -> Callable[[T], T]:
         """A decorator that registers a thing under a name."""
@@ -71,67 +87,50 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self:
-            problem = UnknownNameError(self._kind, name, self._things)
+            problem = UnknownNameError(self._kind, name, self)
             if os.environ.get(PLUGINS) or str(problem).endswith("?"):
                 raise problem
             then = f"; if a Python file of your own adds it, name that file in {PLUGINS}"
-            raise UnknownNameError(self._kind, name, self._things, then)
+            raise UnknownNameError(self._kind, name, self, then)
+        self._import(name)
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        if name not in self._things and isinstance(name, str):
-            self._import_module(name.partition("/")[0].replace("-", "_"))
-        if name not in self._things:
-            self._import_all()
+        if name in self._things or name in self.index:
+            return True
+        self._import_plugins()
         return name in self._things
 
     def __iter__(self) -> Iterator[str]:
-        self._import_all()
-        return iter(sorted(self._things))
+        self._import_plugins()
+        return iter(sorted({*self.index, *self._things}))
 
-    def _import_module(self, name: str) -> None:
-        """Import the modules or packages of this name in the homes, and every home that itself has this name."""
-        for home in self._homes:
-            if name in home.split(".")[1:] and home.count(".") > 1:
-                _import_tree(home)
-            elif name in {module.name for module in pkgutil.iter_modules(_folders(home))}:
-                self._import(f"{home}.{name}")
+    @property
+    def index(self) -> Mapping[str, IndexEntry]:
+        """What the index lists of this kind; nothing is imported."""
+        return read_index(self._kind)
 
-    def _import(self, name: str) -> None:
-        if self._deep:
-            _import_tree(name)
-        else:
-            importlib.import_module(name)
-
-    def mentioning(self, word: str) -> list[T]:
-        """All registered things, sorted by name, after importing modules with a word in their source, and plug-ins.
-
-        Use it for a keyword that every relevant thing must write out: modules without that word need no import.
-        """
-        self._import_all(word)
+    def registered(self) -> list[T]:
+        """What imported modules have registered, sorted by name."""
         return [self._things[name] for name in sorted(self._things)]
 
-    def _import_all(self, word: str = "") -> None:
-        """Import the modules of all homes, or only those with ``word`` in their source, and all plug-ins."""
-        if self._complete:
-            return
-        self._complete = not word
-        for home in self._homes:
-            importlib.import_module(home)
-            for module in pkgutil.iter_modules(_folders(home), f"{home}."):
-                if not word or word in module_source(module.name):
-                    self._import(module.name)
+    def applicable(self) -> list[T]:
+        """The things that the index marks as belonging in reports, and all plug-ins, sorted by name."""
         self._import_plugins()
-
-    def sources(self) -> dict[str, str]:
-        """The source of each module or package in the homes, by its name; nothing is imported."""
-        modules = ((home, module.name) for home in self._homes for module in pkgutil.iter_modules(_folders(home)))
-        return {name: module_source(f"{home}.{name}") for home, name in modules}
+        names = {name for name, entry in self.index.items() if entry.applies} | (
+            self._things.keys() - self.index.keys()
+        )
+        return [self[name] for name in sorted(names)]
 
     def plugins(self) -> list[T]:
-        """What plug-ins have registered, besides what modules imported before them have."""
+        """What plug-ins have registered."""
         self._import_plugins()
-        return [self._things[name] for name in sorted(self._things)]
+        return [self._things[name] for name in sorted(self._things.keys() - self.index.keys())]
+
+    def _import(self, name: str) -> None:
+        """Import the module that registers a name of the index."""
+        if name not in self._things:
+            importlib.import_module(self.index[name].module)
 
     def _is_registered(self, function: Callable[..., Any]) -> bool:
         """Whether a function registered itself when its module was imported."""
@@ -148,18 +147,6 @@ class Registry(Generic[T]):
             except Exception as error:
                 # A broken third-party package must not stop acidtest.
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
-
-
-def module_source(name: str) -> str:
-    """The source of a module, or of the ``__init__`` of a package, read without importing it."""
-    spec = importlib.util.find_spec(name)
-    loader = spec and spec.loader
-    return (loader.get_source(name) or "") if isinstance(loader, importlib.abc.InspectLoader) else ""
-
-
-def docstring_after(source: str, start: int) -> str:
-    """The first paragraph of the first docstring after a place in the source of a module."""
-    return " ".join(source[start:].split('"""', 2)[1].partition("\n\n")[0].split())
 
 
 def import_local_files() -> None:
@@ -213,19 +200,6 @@ def import_file(path: Path, module_name: str, what: str) -> ModuleType:
         where = f" (line {lines[-1]})" if lines else ""
         raise AcidtestError(f"{what} could not be imported: {type(error).__name__}: {error}{where}") from error
     return module
-
-
-def _import_tree(name: str) -> None:
-    """Import a module and, if it is a package, every module below it."""
-    importlib.import_module(name)
-    for module in pkgutil.walk_packages(_folders(name), f"{name}."):
-        importlib.import_module(module.name)
-
-
-def _folders(name: str) -> Sequence[str]:
-    """The folders of a package, found without importing it; none for a single module."""
-    spec = importlib.util.find_spec(name)
-    return (spec and spec.submodule_search_locations) or ()
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,12 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from acidtest.core.registry import Registry, docstring_after
+from acidtest.core.registry import Registry
 from acidtest.core.run import Run
 
 if TYPE_CHECKING:
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 
 GROUPS = ("test a model", "look into a run", "make and check data", "people", "train")
 """Tasks of a user: the headings of ``acidtest --help``."""
-
-_DECLARATION = re.compile(r'^@study\(group="(?P<group>[^"]+)"', re.MULTILINE)
-"""How the source of a module declares a study with a command."""
 
 R = TypeVar("R")
 
@@ -96,7 +92,7 @@ class Study:
         return importlib.import_module(f"{module.__name__}.document") if hasattr(module, "__path__") else module
 
 
-STUDIES: Registry[Study] = Registry("study", ["acidtest.studies"], "acidtest.studies", deep=False)
+STUDIES: Registry[Study] = Registry("study", "acidtest.studies")
 
 
 @dataclass(frozen=True)
@@ -108,11 +104,8 @@ class CommandEntry:
 
 
 def study_entries() -> dict[str, CommandEntry]:
-    """The studies with a command, read from the source of their modules, which have their names."""
-    entries = {}
-    for name, source in STUDIES.sources().items():
-        if declaration := _DECLARATION.search(source):
-            entries[name] = CommandEntry(declaration["group"], docstring_after(source, declaration.end()))
+    """The studies with a command: those of the index, which need no import, and those of plug-ins."""
+    entries = {name: CommandEntry(one.group, one.summary) for name, one in STUDIES.index.items() if one.group}
     plugins = (study for study in STUDIES.plugins() if study.group)
     return entries | {study.name: CommandEntry(study.group, study.summary) for study in plugins}
 

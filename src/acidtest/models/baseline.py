@@ -13,7 +13,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS
-from acidtest.core.model import MODELS, SPECS, CompletedModel, Keep, Model
+from acidtest.core.model import MODELS, CompletedModel, Keep, Model
 from acidtest.text import heuristics
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.integer]]
@@ -303,7 +303,6 @@ RULES: Mapping[str, Callable[[str], Rule]] = {
     "wordnet-aligned": wordnet_aligned,
 }
 BASELINES = (*RULES, *SUPPORT)
-SPECS.extend(f"baseline:{name}" for name in BASELINES)
 
 ABSTAINING = frozenset({"wordnet"})
 """Baselines that may leave a pair unanswered."""

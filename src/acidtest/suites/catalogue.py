@@ -120,7 +120,7 @@ def _adopt(name: str, function: Callable[..., Any]) -> Generator:
     return function_generator(name, function)
 
 
-SUITES: Registry[Generator] = Registry("suite", ["acidtest.suites"], "acidtest.suites", adopt=_adopt)
+SUITES: Registry[Generator] = Registry("suite", "acidtest.suites", adopt=_adopt)
 
 
 def find_generator(name: str) -> Generator | None:

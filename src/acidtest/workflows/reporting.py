@@ -123,7 +123,7 @@ def _detailed_document(
     leaks = _contamination(finished, reference)
     if leaks.models:
         sections.append(_embed_folded(STUDIES["contamination"].document(leaks), "contamination"))
-    for study in STUDIES.mentioning("applies="):
+    for study in STUDIES.applicable():
         if study.name != GROUNDING and study.applies and study.applies(runs):
             try:
                 # What stress tests show has been scored already.

@@ -66,7 +66,7 @@ def file_generator(path: Path, function: str) -> Generator:
         finally:
             sys.path.remove(folder)
     module = _modules[key]
-    registered = [SUITES[name] for name in SUITES if SUITES[name].make.__module__ == module.__name__]
+    registered = [suite for suite in SUITES.registered() if suite.make.__module__ == module.__name__]
     if len(registered) == 1 and not function:
         return registered[0]
     public = [name for name in defined_names(module) if inspect.isfunction(getattr(module, name))]

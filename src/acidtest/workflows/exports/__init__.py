@@ -39,9 +39,7 @@ class Exported(Protocol):
 
 E = TypeVar("E", bound=Exported)
 
-FORMATS: Registry[Callable[..., Exported]] = Registry(
-    "format", ["acidtest.workflows.exports"], "acidtest.exports", deep=False
-)
+FORMATS: Registry[Callable[..., Exported]] = Registry("format", "acidtest.exports")
 
 
 class ExportCheckError(AcidtestError):
