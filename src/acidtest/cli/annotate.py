@@ -140,9 +140,11 @@ def _print_links(links: Mapping[str, str], *, json: bool) -> None:
 def _print_values(values: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(values)
-        return
-    for name, value in values.items():
-        echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+    else:
+        echo(
+            *(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}" for name, value in values.items())
+        )
+    # The server may run for days after its links are printed.
     results_output().flush()
 
 
