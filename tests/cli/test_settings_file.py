@@ -147,6 +147,7 @@ def test_a_plan_that_the_user_names_may_name_code(capsys: pytest.CaptureFixture[
         'admin-token = "abc"',
         'allow_host = "evil.example"',
         'store = "postgresql://me:secret@127.0.0.1:9/x"',
+        'store = "answers.db"',
         'export = "answers.csv"',
     ],
 )

@@ -35,6 +35,11 @@ def test_no_file_says_nothing(tmp_path: Path) -> None:
         ("[rum]\nseed = 3\n", r"no command called 'rum'; did you mean 'run'\?"),
         ("[run]\nlimits = 3\n", r"no option of run called 'limits'; did you mean 'limit'\?"),
         ("seed = \n", r"is not valid TOML: .*line 1"),
+        (
+            f"limit = 0x{'f' * 9000}\n",
+            r"acidtest.toml: limit: expected a whole number of at most .*, got a larger",
+        ),
+        ("[run]\nlimit = [1, -9223372036854775809]\n", r"run.limit: expected a whole number of at most 9,223,"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, text: str, message: str) -> None:

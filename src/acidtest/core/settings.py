@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from acidtest.core.errors import FileError, UnknownNameError
-from acidtest.core.structured import read_toml
+from acidtest.core.structured import MOST_INTEGER, read_toml
 
 FILE = "acidtest.toml"
 PREFIX = "ACIDTEST_"
@@ -31,7 +31,7 @@ DATA_OPTIONS = frozenset(
     one_recipe order orders original overlap pairs paraphrases patience per_annotator per_item permutations place
     plan policy precision predictions prefill premise preset price_in price_out prior progress prompt provider
     published_as questionnaire quiet rate reference reopen repetitions retries run rungs runs sample_size seed seeds
-    shuffles side skip_refused slices source source_url sources store suite suite_columns suite_label_map suites
+    shuffles side skip_refused slices source source_url sources suite suite_columns suite_label_map suites
     tagger target tautology temperature test threads three_way threshold timeout times train trust_gold trust_labels
     tuned types union verbose vocabulary what withhold words wsd
     """.split()  # noqa: SIM905
@@ -53,7 +53,7 @@ REQUESTED_OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(("action", "fresh", "names"), "deletes files or downloads some"),
     **dict.fromkeys(("import_", "readmit"), "changes what annotators have done or may do"),
     **dict.fromkeys(
-        ("export", "junit", "keep", "markdown", "output", "plot", "plots", "sarif", "tables"),
+        ("export", "junit", "keep", "markdown", "output", "plot", "plots", "sarif", "store", "tables"),
         "decides where files are written",
     ),
 }
@@ -105,6 +105,8 @@ def _require_plain(path: Path, key: str, value: Any) -> None:
     for part in value if isinstance(value, list) else [value]:
         if not isinstance(part, str | int | float):
             raise FileError(path, f"{key}: expected a text, a number, true or false, or a list of such, got {part!r}")
+        if isinstance(part, int) and abs(part) > MOST_INTEGER:
+            raise FileError(path, f"{key}: expected a whole number of at most {MOST_INTEGER:,}, got a larger one")
 
 
 @dataclass(frozen=True)
