@@ -19,6 +19,14 @@ def test_values_of_200_characters_and_messages_with_many_values_stay_whole() -> 
     assert str(AcidtestError(repr("x" * (MAX_QUOTED + 1)))) == f"'{'x' * MAX_QUOTED}…'"
 
 
+@pytest.mark.parametrize("opening", [" 'a", ' "a', " 'a \"b"])
+def test_quotation_marks_without_an_end_take_linear_time(opening: str) -> None:
+    # In quadratic time, this would take hours.
+    text = str(AcidtestError(f"column {opening * 1_000_000} is unknown; write --columns"))
+    assert text.startswith(f"column {opening}{opening}")
+    assert text.endswith(" is unknown; write --columns")
+
+
 def test_a_long_value_without_quotes_is_cut() -> None:
     assert len(str(AcidtestError(f"{'x' * 1000} is unknown"))) == MAX_QUOTED + len("… is unknown")
     assert len(str(AcidtestError("many words " * 10_000))) <= 5_001

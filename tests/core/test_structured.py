@@ -73,6 +73,11 @@ def test_further_problems_are_counted_and_long_values_cut() -> None:
     )
 
 
+def test_a_list_ends_at_its_first_wrong_entry_so_that_errors_take_no_memory() -> None:
+    with pytest.raises(FileError, match=r"^a\.json: strata\[1\]: expected a text, got 1$"):
+        check_shape({"strata": ["a", *[1] * 1000]}, "a.json", dict[str, list[str]])
+
+
 def test_lists_become_tuples_and_keys_of_a_later_version_are_left_aside() -> None:
     found = check_shape(HEADER | {"a later key": 1}, "run.json", Header)
     assert found.suites["hans"] == Card("hans", arguments={"words": "fresh"}, strata=("subcase",))
@@ -103,6 +108,13 @@ def test_json_that_is_none_is_refused_with_its_file(tmp_path: Path, content: byt
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(FileError, match=message):
         read_json(tmp_path / "a.json", dict[str, Any])
+
+
+@pytest.mark.parametrize("string", [b'"' + b'\\"' * 500_000, b'"' + b'\\"' * 500_000 + b"\\"])
+def test_a_string_of_escaped_quotes_without_an_end_is_refused_in_linear_time(string: bytes) -> None:
+    # In quadratic time, this would take hours.
+    with pytest.raises(FileError, match="is not valid JSON: Unterminated string"):
+        parse_json(b'{"a": ' + string, "a.json", dict[str, Any])
 
 
 def test_brackets_inside_strings_are_no_nesting() -> None:
@@ -152,6 +164,10 @@ def test_a_file_without_a_schema_number_is_not_ours(tmp_path: Path, content: str
         (b"a = '\xff'", "is not UTF-8 text"),
         (b"a = 1\na = 2", "is not valid TOML"),
         (b"a = " + b"9" * 9000, "is not valid TOML"),
+        # In quadratic time, the following would take hours.
+        (b'a = "' + b'\\"' * 1_000_000, "is not valid TOML: Unterminated string"),
+        (b'a = """' + b'"" \\' * 500_000, "is not valid TOML"),
+        (b"a = '''" + b"''x" * 500_000, "is not valid TOML"),
     ],
 )
 def test_toml_that_is_none_is_refused_with_its_file(content: bytes, message: str) -> None:

@@ -28,11 +28,11 @@ MAX_QUOTED = 200
 _MAX_WORD, _MAX_MESSAGE = 255, 5_000
 """The most characters of a word without quotes, which may be the name of a file, and of a whole message."""
 
-_QUOTED = re.compile(
-    r"""(?<!\w)'(?P<single>[^'\\]*+(?:(?:\\.|'(?=\w))[^'\\]*+)*+)'(?!\w)"""
-    r"""|(?<!\w)"(?P<double>[^"\\]*+(?:(?:\\.|"(?=\w))[^"\\]*+)*+)"(?!\w)""",
-    re.DOTALL,
-)
+_OPENING = re.compile(r"""(?<!\w)['"]""")
+_QUOTED = {
+    quote: re.compile(rf"{quote}[^{quote}\\]*+(?:(?:\\.|{quote}(?=\w))[^{quote}\\]*+)*+{quote}(?!\w)", re.DOTALL)
+    for quote in "'\""
+}
 _LONG_WORD = re.compile(rf"[^\s'\"/\\]{{{_MAX_WORD + 1},}}")
 
 
@@ -102,13 +102,26 @@ def cut_long_values(text: str) -> str:
     """The text of a message with quoted values cut at ``MAX_QUOTED`` characters; long words are cut too."""
     if len(text) <= MAX_QUOTED:
         return text
-    text = _LONG_WORD.sub(lambda match: f"{match[0][:MAX_QUOTED]}…", _QUOTED.sub(_cut_quoted, text))
+    text = _LONG_WORD.sub(lambda match: f"{match[0][:MAX_QUOTED]}…", _cut_quoted_values(text))
     return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 1000]}…{text[-1000:]}"
 
 
-def _cut_quoted(match: re.Match[str]) -> str:
-    quoted = match[0]
-    return quoted if len(quoted) <= MAX_QUOTED + 2 else f"{quoted[: MAX_QUOTED + 1]}…{quoted[-1]}"
+def _cut_quoted_values(text: str) -> str:
+    pieces, start, place, unclosed = list[str](), 0, 0, set[str]()
+    while opening := _OPENING.search(text, place):
+        quote, place = opening[0], opening.end()
+        # After a quotation mark without an end, no later one has an end: searching again would take quadratic time.
+        if quote in unclosed:
+            continue
+        quoted = _QUOTED[quote].match(text, opening.start())
+        if quoted is None:
+            unclosed.add(quote)
+            continue
+        place = quoted.end()
+        if place - quoted.start() > MAX_QUOTED + 2:
+            pieces += [text[start : quoted.start() + MAX_QUOTED + 1], f"…{quote}"]
+            start = place
+    return "".join([*pieces, text[start:]])
 
 
 def end_quietly_while_loading() -> None:

@@ -45,13 +45,15 @@ MOST_ENTRY_BYTES = 4 * 2**20
 
 MOST_INTEGER = 2**63 - 1
 
-_JSON_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A string without an end matches up to where the parser gives up. Otherwise the search would begin again at each of the
+# quotes in it, in quadratic time.
+_JSON_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _TOML_STRING = re.compile(
-    rb'"""[^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{3,5}'
-    rb"|'''[^']*(?:'{1,2}(?!')[^']*)*'{3,5}"
-    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
-    rb"|'[^'\n]*'"
-    rb"|\#[^\n]*",
+    rb'"""[^"\\]*+(?:(?:\\.|"{1,2}(?!"))[^"\\]*+)*+(?:"{3,5}|["\\]*\Z)'
+    rb"|'''[^']*+(?:'{1,2}(?!')[^']*+)*+(?:'{3,5}|'*\Z)"
+    rb'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+(?:"|(?=\n)|\\?\Z)'
+    rb"|'[^'\n]*+(?:'|(?=\n)|\Z)"
+    rb"|\#[^\n]*+",
     re.DOTALL,
 )
 # Possessive quantifiers: a long key or line takes linear time.
@@ -298,7 +300,7 @@ def check_shape(value: Any, path: str | Path, shape: type[T], *, key: str = "", 
 
     try:
         # Strict validation of JSON accepts a list as a tuple, but not "1" as a number.
-        shaped: T = _adapter(cast("Any", shape)).validate_json(json.dumps(value, default=str), strict=True)
+        shaped: T = _validator(cast("Any", shape)).validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as error:
         raise FileError(path, f"{_describe_problem(error, value, key)}{_advice(remedy)}") from error
     return shaped
@@ -388,10 +390,24 @@ def _bounded_integer(text: str) -> int:
 
 
 @cache
-def _adapter(shape: Any) -> Any:
+def _validator(shape: Any) -> Any:
     from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
 
-    return TypeAdapter(shape)
+    schema = TypeAdapter(shape).core_schema
+    _stop_at_first_error(schema)
+    return SchemaValidator(schema)
+
+
+def _stop_at_first_error(schema: Any) -> None:
+    """Let a list end at its first wrong entry: pydantic takes more than a kilobyte for each."""
+    if isinstance(schema, dict):
+        if schema.get("type") in ("list", "tuple", "set", "frozenset"):
+            schema["fail_fast"] = True
+        schema = list(schema.values())
+    if isinstance(schema, list | tuple):
+        for part in schema:
+            _stop_at_first_error(part)
 
 
 def _describe_problem(error: Any, value: Any, key: str) -> str:
