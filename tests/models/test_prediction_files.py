@@ -459,6 +459,17 @@ def test_a_probability_of_another_type_in_parquet_is_named(tmp_path: Path, colum
         model_from_spec(f"answers:{path}")
 
 
+@pytest.mark.parametrize("dtype", [pl.Categorical(), pl.Enum(["0.7", "0.1"])])
+def test_probabilities_in_a_dictionary_of_parquet_are_read_as_text(tmp_path: Path, dtype: pl.DataType) -> None:
+    chances = pl.DataFrame({"entailment": ["0.7", "0.1"], "neutral": [0.2, 0.1], "contradiction": [0.1, 0.8]})
+    ids = pl.Series("id", ["1", "2"])
+    chances.insert_column(0, ids).cast({"entailment": dtype}).write_parquet(tmp_path / "p.parquet")
+    model = model_from_spec(f"answers:{tmp_path / 'p.parquet'}")
+    columns = (["1", "2"] if name == "id" else ["A", "B"] for name in model.columns)
+    rows = model.predict(*columns)
+    assert rows[:, 0].tolist() == pytest.approx([0.7, 0.1])
+
+
 def test_a_map_as_an_id_is_named(tmp_path: Path) -> None:
     pl.DataFrame({"id": MAPS, "prediction": ["neutral", "neutral"]}).write_parquet(tmp_path / "p.parquet")
     with pytest.raises(FileError, match="column 'id' holds List values, but text or numbers were expected"):

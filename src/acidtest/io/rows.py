@@ -108,8 +108,11 @@ def parquet_rows(path: Path, *, in_memory: bool = True) -> Rows:
     """
     with _name_in_errors(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        # A column of nothing but nulls has no type.
-        schema = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
+        # A column of nothing but nulls has no type; a dictionary of categories is text, stored compactly.
+        schema = {
+            name: pl.String() if isinstance(dtype, pl.Null | pl.Categorical | pl.Enum) else dtype
+            for name, dtype in scan.collect_schema().items()
+        }
         if len(schema) > blocks.MAX_COLUMNS:
             raise FileError(path, f"has {len(schema):,} columns; keep those you need, at most {blocks.MAX_COLUMNS:,}")
         height = scan.select(pl.len()).collect().item()
