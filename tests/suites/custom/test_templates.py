@@ -200,6 +200,10 @@ HUGE = "9" * 40
         (sentence(template=f"share = {HUGE}"), "share: expected a whole number from 1 to 1,000,000, got a longer one"),
         (sentence(template="share = 20000"), "template: asks for 2,000,000 rows in all templates; at most 1,000,000"),
         (sentence(template=f"factors = {{ x = {HUGE} }}"), "x: expected a whole number of at most"),
+        (
+            sentence(f'a = ["x", "{"x" * 9000}"]', top="rows = 1000000"),
+            "rows: 1,000,000 rows have up to 18,027,000,000 characters; at most 1,073,741,824 are allowed",
+        ),
         (sentence(f'a = ["{"x" * 10_001}"]'), "a: has a word of more than 10,000 characters"),
         (sentence('a = ["x", "y", "x"]'), "a: 'x' stands in it twice"),
         (sentence().replace("went", "w" * 10_000), "premise: has 10,005 characters; at most 10,000 are allowed"),

@@ -15,7 +15,7 @@ from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, select_rows, source_pairs, transform_rows, uses_all
-from acidtest.suites.custom.suite_files import CHANGE_COLUMNS, SAME, SuiteFile, TextChange
+from acidtest.suites.custom.suite_files import CHANGE_COLUMNS, MAX_MADE_TEXT, SAME, SuiteFile, TextChange
 
 _KINDS: dict[str, Kind] = dict.fromkeys(CHANGE_COLUMNS, "factor")
 _CERTAINTY = "assumed"
@@ -28,7 +28,17 @@ def change_pairs(file: SuiteFile, request: Request) -> Suite:
     dropped = (*PARSES, *(name for name in LABEL_COLUMNS if name != "label"))
 
     def apply_all(batch: pl.DataFrame) -> pl.DataFrame:
-        return pl.concat([_apply(change, batch, left_out) for change in file.changes])
+        parts, size = list[pl.DataFrame](), 0
+        for change in file.changes:
+            size += sum(_changed_size(change, batch[side]) for side in change.sides)
+            if size > MAX_MADE_TEXT:
+                problem = (
+                    f"its texts have up to {size:,} characters for {batch.height:,} pairs, with those of the changes"
+                )
+                limit = f"before it; at most {MAX_MADE_TEXT:,} are allowed: shorten replacements or use fewer changes"
+                raise file.table.error("change", f"{change.name!r}: {problem}; {limit}")
+            parts.append(_apply(change, batch, left_out))
+        return pl.concat(parts)
 
     rows = transform_rows(pairs.frame.drop(*dropped, strict=False), apply_all)
     ids = pl.concat([batch["id"] for batch in rows.batches("id")] or [pl.Series("id", [], dtype=pl.String)]).unique()
@@ -70,6 +80,18 @@ def _apply(change: TextChange, batch: pl.DataFrame, left_out: Counter[str]) -> p
         expectation=pl.lit(change.expectation),
         variant=pl.lit(change.slug),
     )
+
+
+def _changed_size(change: TextChange, texts: pl.Series) -> int:
+    """A bound on the characters of the texts after a change; cheap, for none of them is made."""
+    size = int(texts.str.len_chars().sum())
+    if change.pattern:
+        # All that groups stand for is part of the text.
+        grown = len(change.replacement) * int(texts.str.count_matches(change.pattern).sum())
+        return grown + size * (1 + change.replacement.count("$"))
+    # Every whole word that is replaced holds at least one of these matches.
+    found = texts.str.extract_many(list(change.words), ascii_case_insensitive=True).list.len().sum()
+    return size + (max(map(len, change.words.values())) + len("an ")) * int(found or 0)
 
 
 def _change_texts(change: TextChange, texts: pl.Series) -> pl.Series:

@@ -36,6 +36,8 @@ MAX_SLOTS = 100
 """The most different slots of a template."""
 MAX_TEXT = 10_000
 """The most characters of a sentence, a word, a pattern or a replacement."""
+MAX_MADE_TEXT = 2**30
+"""The most characters of all sentences that templates make, or that changes make of some thousand pairs of a corpus."""
 
 CERTAINTIES = ("logical", "same-event", "human", "assumed")
 EXPECTATIONS = (

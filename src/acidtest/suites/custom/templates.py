@@ -13,7 +13,7 @@ from acidtest.core.logs import log
 from acidtest.core.suite import Card, Kind, Suite, complete_columns
 from acidtest.suites.catalogue import Request
 from acidtest.suites.corpus import advise_fewer
-from acidtest.suites.custom.suite_files import MAX_ROWS, ROWS, CustomTemplate, SuiteFile
+from acidtest.suites.custom.suite_files import MAX_MADE_TEXT, MAX_ROWS, ROWS, CustomTemplate, SuiteFile
 
 _PAIR = ("premise", "hypothesis")
 
@@ -44,14 +44,29 @@ def fill_templates(file: SuiteFile, request: Request) -> Suite:
 
 
 def _refuse_many(file: SuiteFile, request: Request, rows: int) -> None:
-    """Raise when the templates would have more than ``MAX_ROWS`` rows in all, or a sentence of them too many words."""
+    """Raise when the templates would have more than ``MAX_ROWS`` rows or ``MAX_MADE_TEXT`` characters in all."""
     total = rows * sum(template.share for template in file.templates)
     if total <= MAX_ROWS:
+        size = rows * sum(template.share * _longest_pair(template) for template in file.templates)
+        if size > MAX_MADE_TEXT:
+            problem = f"{total:,} rows have up to {size:,} characters; at most {MAX_MADE_TEXT:,} are allowed"
+            raise file.table.error("rows" if file.rows else "template", problem)
         return
     problem = f"{total:,} rows in all templates; at most {MAX_ROWS:,} are allowed"
     if request.n is None:
         raise file.table.error("rows" if file.rows else "template", f"asks for {problem}")
     raise FileError(file.path, f"-n {rows:,} asks for {problem}")
+
+
+def _longest_pair(template: CustomTemplate) -> int:
+    """A bound on the characters of a premise and its hypothesis."""
+    longest = {
+        draw: max((len(text) for word in words for text in (word.text, *word.forms.values())), default=0)
+        for draw, words in template.words.items()
+    }
+    pieces = (*template.premise.pieces, *template.hypothesis.pieces)
+    # An inflected form, or one with an article, is a few letters longer.
+    return sum(len(piece) if isinstance(piece, str) else longest.get(piece.draw, 0) + 10 for piece in pieces)
 
 
 def _factors(file: SuiteFile) -> list[str]:
