@@ -445,7 +445,9 @@ def check_finished(finished: Finished, model: Model) -> None:
     for suite in suites:
         run.visit(suite.frame, recall)
     repetition = repeat_predictions(model, plan, table)
-    refuse_other_model(model, repetition, f"the finished run {finished.folder}")
+    folder, here = finished.folder, Path.cwd()
+    shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    refuse_other_model(model, repetition, f"the finished run {shown}")
 
 
 def _is_repeated(model: Model) -> bool:
