@@ -212,6 +212,12 @@ PLANTED: Mapping[str, Planted] = {
     "right, and one answer in ten is missing": Planted(
         lambda pair: NONE if pair.draw < 0.1 else pair.right, traits={"may_abstain": True}, suites=("cues", "hans")
     ),
+    "entailment, and one answer in ten is missing": Planted(
+        lambda pair: NONE if pair.draw < 0.1 else "entailment", traits={"may_abstain": True}, suites=("cues", "hans")
+    ),
+    "entailment, and six answers in ten are missing": Planted(
+        lambda pair: NONE if pair.draw < 0.6 else "entailment", traits={"may_abstain": True}, suites=("cues", "hans")
+    ),
     "right, with long premises cut": Planted(lambda pair: pair.right, traits={"reads": 60}, suites=("cues", "hans")),
     "right, with unsure probabilities": Planted(
         lambda pair: pair.right, traits={"unsure": True}, suites=("cues", "hans")

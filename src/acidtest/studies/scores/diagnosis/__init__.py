@@ -58,7 +58,10 @@ def findings(
         reason = blind
     if reason:
         besides = [other for other in (*problems, *others) if other is not reason and other.severity != "info"]
-        return [replace(reason, evidence=(*reason.evidence, *(other.sentence for other in besides)))]
+        evidence = (*reason.evidence, *(other.sentence for other in besides))
+        # Predictions that depend on the prompt may be why the others hold: that belongs on the screen.
+        prompted = [other.sentence for other in besides if other.code in of_suites.PROMPT_CODES]
+        return [replace(reason, sentence="; ".join([reason.sentence, *prompted]), evidence=evidence)]
     others = [*others, *([blind] if blind else grounding_findings(grounding) if grounding else [])]
     rest = {name: result for name, result in suites.items() if name not in checked}
     facts = [*problems, *_facts(rest, profile, untouched, seen), *others]
@@ -131,20 +134,23 @@ def _one_answer(suites: Mapping[str, SuiteResult], untouched: Untouched | None) 
     """The finding that all pairs of the run get one answer, unless that may be right."""
     counts = Counter(untouched.counts if untouched else {})
     accepted = Counter(untouched.accepted if untouched else {})
+    asked = len(untouched.gold) if untouched else 0
     for result in suites.values():
         labels = [metric.removeprefix("answers ") for metric in result.metrics if metric.startswith("answers ")]
         answers = {label: result.metrics[f"answers {label}"] for label in labels}
         counts.update({label: round(share.value * share.n) for label, share in answers.items() if share.known})
         for gold, rate in result.by.get("label", {}).items():
             accepted.update({label: rate.n for label in labels if _accepts(gold, label)})
+            asked += rate.n if answers else 0
     total = sum(counts.values())
     if total < of_suites.FEW:
         return None
     label, count = counts.most_common(1)[0]
-    if count < CONSTANT * total or accepted[label] > UNTOLD * total:
+    if count < CONSTANT * total or accepted[label] > UNTOLD * max(asked, total):
         return None
     share = whole_percent(count / total)
-    text = f"answers {label} to {share} of all pairs, whatever they say"
+    pairs = "all pairs that it answered" if any(result.unanswered for result in suites.values()) else "all pairs"
+    text = f"answers {label} to {share} of {pairs}, whatever they say"
     evidence = (f"{label} answered to {count:,} of {total:,} pairs: its scores say nothing more",)
     return Finding("A1", "severe", text, evidence=evidence, suites=tuple(suites), size=1.0)
 

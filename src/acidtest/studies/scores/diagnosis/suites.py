@@ -135,6 +135,7 @@ def variation_findings(usage: Mapping[str, float]) -> Iterator[Finding]:
 
 
 _PROMPT_CHANGES = {"reorder": ("J1", "the order of the options"), "reprompt": ("J2", "the wording of the prompt")}
+PROMPT_CODES = tuple(code for code, _ in _PROMPT_CHANGES.values())
 
 
 def _changes(usage: Mapping[str, float], kind: str) -> Estimate:
