@@ -131,17 +131,26 @@ MEANINGS = {
     "if it stays, share of verdicts that change",
     "grounding.edits[].wrong_chosen": "the same with the chosen threshold",
     "grounding.edits[].accepted": "share of edited claims with a prediction that are called supported",
-    "grounding.edits[].still_supported": "share of originals called supported whose edited claim is as well",
+    "grounding.edits[].still_supported": "share of originals called supported whose edited claim is as well, or has "
+    "no prediction",
     "grounding.edits[].became_wrong": "share of pairs that are right before the edit and wrong after it",
     "grounding.edits[].became_right": "share of pairs that are wrong before the edit and right after it",
     "grounding.edits[].net": "`became_wrong` minus `became_right`",
     "grounding.edits[].net_p": "p of that difference if the edit did nothing",
-    "grounding.edits[].higher": "probability that the original has a higher score than the edited claim",
+    "grounding.edits[].higher": "share of pairs whose original scores higher than the edited claim; ties count half",
     "grounding.edits[].shift": "mean change of the score",
     "grounding.edits[].lost": "share of pairs called supported before the edit and not after",
     "grounding.edits[].gained": "share of pairs called supported after the edit and not before",
     "grounding.edits[].wrong_truncated": "`wrong` among pairs that were cut to fit the model",
     "grounding.edits[].wrong_whole": "`wrong` among the others",
+    "grounding.length_controls": "unsupported claims lengthened as much as those of an edit, with nothing unsupported "
+    "added",
+    "grounding.length_controls[].edit": "the edit they are compared with",
+    "grounding.length_controls[].suite": "suite that lengthens them",
+    "grounding.length_controls[].claims": "how many there are",
+    "grounding.length_controls[].unanswered": "how many of them have no prediction",
+    "grounding.length_controls[].wrong": "share called supported or without a prediction",
+    "grounding.length_controls[].accepted": "share of those with a prediction called supported",
     "grounding.curves": "verdicts by length of the document or place of the evidence",
     "grounding.curves[].curve": "what varies",
     "grounding.curves[].name": "its value",
@@ -328,7 +337,8 @@ for two-way models. On untouched pairs it is what dealing out the model's answer
 
 Of claims (suites `grounding/…`) what counts is balanced accuracy, the mean of the shares of supported claims called so
 and of others not called so; guessing, and one verdict to all, get one half. V1 compares all claims of an edit with
-other unsupported claims and needs 5 points more. V3 needs 5 points more verdicts that become wrong than right, or 5
+other unsupported claims and needs 5 points more; claims with invented causes or unsupported details must also exceed
+unsupported claims of the same length. V3 needs 5 points more verdicts that become wrong than right, or 5
 points more changes than when the same text is evaluated twice. Both differences must be significant after
 correction for the number of edits (Holm). V9 needs a significant effect of the place of the evidence (p below 0.01)
 and a drop of at least 20 points. J1 and J2 need 5 points more changes than when the same prompt is sent twice. With

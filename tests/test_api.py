@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import py_compile
 import random
@@ -101,6 +102,23 @@ def test_results_fit_their_schema(model: str) -> None:
     jsonschema.validate(json.loads((finished.folder / "results.json").read_text()), schema)
     with_control = acidtest.run(Shy(), [suite_with_control()], output="shy")
     jsonschema.validate(with_control.results, schema)
+
+
+class SilentOnLongHypotheses:
+    """Gives no prediction for hypotheses of more than eight words, and neutral for all others."""
+
+    may_abstain = True
+    fingerprint = "silent on long hypotheses"
+
+    def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[list[float]]:
+        return [[math.nan] * 3 if len(text.split()) > 8 else [0.1, 0.8, 0.1] for text in hypotheses]
+
+
+def test_results_of_a_cue_that_takes_predictions_away_fit_their_schema() -> None:
+    schema = json.loads(resources.files("acidtest.data").joinpath("results.schema.json").read_text())
+    results = acidtest.run(SilentOnLongHypotheses(), ["cues"], limit=600).results
+    assert "no prediction" in {effect["toward"] for effect in results["profile"]["cues"].values()}
+    jsonschema.validate(results, schema)
 
 
 def test_published_results_stand_beside_ours() -> None:

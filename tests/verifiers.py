@@ -15,6 +15,11 @@ from acidtest.core.suite import CONTROL, Card
 EDITED = {"edit": "factor", "kind": "factor", "change": "text"}
 CHANGING, KEEPING = ("number", "entity"), ("rewritten", "position", "padding")
 ALL = ("claims", *CHANGING, *KEEPING, "knowledge", "conflicts", "answers")
+LENGTHENING = {"partial": 5, "cause": 13}
+"""Edits that lengthen a claim of ten words, and by how many."""
+AS_LONG = {"aside": 5, "fact": 13}
+"""The kinds of ``grounding/lengthened``, which keep gold."""
+EDITING = (*CHANGING, *LENGTHENING, "lengthened", *KEEPING)
 SENTENCES = 3
 CASES = (
     ("world", "world", "entailment"),
@@ -43,6 +48,7 @@ class AskedClaim:
     place: int = 10
     """The number of the first word of the evidence."""
     response: str | None = None
+    claim_words: int = 10
 
     @property
     def supported(self) -> bool:
@@ -105,7 +111,7 @@ def planted_claims(suites: Sequence[str] = ALL, *, documents: int = 60, gold: bo
             shown = label if gold else "any"
             if "claims" in suites:
                 yield AskedClaim("grounding/claims", name, document, shown, place=place)
-            for edit in (*CHANGING, *KEEPING):
+            for edit in EDITING:
                 if edit in suites:
                     yield from _edited(edit, AskedClaim("", name, document, label, place=place), gold)
         yield from (claim for claim in _passages(document) if claim.suite.partition("/")[2] in suites)
@@ -117,6 +123,13 @@ def _edited(edit: str, base: AskedClaim, gold: bool) -> Iterator[AskedClaim]:
     if edit in CHANGING and base.supported:
         label = "contradiction" if gold else "any"
         yield AskedClaim(suite, f"{base.id}-{edit}", base.document, label, edit, "", base.id, place=base.place)
+    if edit in LENGTHENING and base.supported:
+        label, words = "non-entailment" if gold else "any", 10 + LENGTHENING[edit]
+        name = f"{base.id}-{edit}"
+        yield AskedClaim(suite, name, base.document, label, edit, "", base.id, place=base.place, claim_words=words)
+    for kind, added in AS_LONG.items() if edit == "lengthened" else ():
+        name, words = f"{base.id}-{kind}", 10 + added
+        yield AskedClaim(suite, name, base.document, shown, edit, kind, base.id, place=base.place, claim_words=words)
     places = {"start": 5, "middle": 75, "end": 145} if edit == "position" else {}
     for kind, place in places.items():
         yield AskedClaim(suite, f"{base.id}-{kind}", base.document, shown, edit, kind, base.id, place=place)
@@ -200,7 +213,7 @@ def _cards(frame: pl.DataFrame) -> dict[str, Card]:
     for name in frame["suite"].unique(maintain_order=True):
         columns = {}
         kind = name.partition("/")[2]
-        if kind in (*CHANGING, *KEEPING):
+        if kind in EDITING:
             columns = EDITED
         elif kind == "knowledge":
             columns = dict.fromkeys(("kind", "document_says", "claim_says"), "factor")
@@ -245,6 +258,11 @@ def generous(claim: AskedClaim) -> float:
 def sparing(claim: AskedClaim) -> float:
     """Scores that tell claims apart at 0.1, so that at 0.5 half of the supported claims are not called so."""
     return 0.1 + 0.8 * claim.draw if claim.supported else 0.1 * claim.draw
+
+
+def prefers_long_claims(claim: AskedClaim) -> float:
+    """Right on supported claims; it calls 13 % of others supported at ten words, 47 % at 15 and all at 23."""
+    return 0.9 if claim.supported or claim.draw < (claim.claim_words - 8) / 15 else 0.1
 
 
 def constant(claim: AskedClaim) -> float:

@@ -41,6 +41,7 @@ from verifiers import (
     knows_the_world,
     perfect,
     planted_run,
+    prefers_long_claims,
     random,
     reads_100_words,
     reads_the_first_passage,
@@ -304,6 +305,32 @@ def test_a_prediction_that_an_edit_takes_away_has_changed() -> None:
     assert (rewritten.wrong.value, rewritten.wrong_chosen.value, rewritten.became_wrong.value) == (0.25, 0.25, 0.25)
 
 
+def test_a_judge_near_chance_whose_predictions_follow_the_order_of_options_is_told_so() -> None:
+    run = planted_run(random, ("claims",))
+    counts = {"repeat_compared": 100, "repeat_changes": 0, "reorder_compared": 150, "reorder_changes": 73}
+    model = score_run(Run(replace(run.header, usage=counts), run.frame))
+    (said,) = model.diagnosis
+    assert said.code == "K1"
+    changes = "changes 49 % of predictions with the order of the options (0 % when the same prompt is sent twice)"
+    assert said.sentence.endswith(f"; {changes}")
+    assert changes in describe_model(model)
+
+
+def test_columns_about_originals_count_edits_without_a_prediction() -> None:
+    def gives_up(claim: AskedClaim) -> float:
+        return math.nan if claim.edit and claim.document < 15 else perfect(claim)
+
+    run = planted_run(gives_up, ("claims", "number"))
+    number = effect(measure_grounding(run), "number")
+    # A quarter of the edited claims has no prediction; all originals are called supported.
+    assert (number.pairs, number.unanswered) == (180, 60)
+    assert (number.higher.value, number.still_supported.value, number.wrong.value) == (0.75, 0.25, 0.25)
+    text = "\n".join(screen(score_run(run)))
+    assert "gold changes: called supported, or no prediction" in text
+    assert re.search(r"number +240 +75 +25 \(.*\) +25 +75", text)
+    assert "no prediction" not in "\n".join(screen(score_run(planted_run(perfect, ("claims", "number")))))
+
+
 def test_the_table_shows_how_many_claims_have_a_prediction() -> None:
     whole, edits = (planted_run(answers_half, suites) for suites in (("claims",), ("claims", "number")))
     lines = "\n".join(screen(score_run(whole)))
@@ -470,6 +497,31 @@ def test_claims_of_rejected_originals_count_when_edits_are_compared_with_other_c
     model = measure_grounding(planted_run(consistent, ("claims", *CHANGING)))
     assert effect(model, "number").still_supported.value == 1
     assert missed_edits(model) == []
+
+
+def test_a_verifier_that_prefers_long_claims_is_not_blamed_for_causes_and_details() -> None:
+    model = measure_grounding(planted_run(prefers_long_claims, ("claims", "partial", "cause", "lengthened")))
+    assert effect(model, "cause").accepted.value == 1
+    assert effect(model, "partial").accepted.value > 2 * model.untouched.false_support.value
+    assert [(control.edit, control.claims) for control in model.length_controls] == [("partial", 120), ("cause", 120)]
+    assert missed_edits(model) == []
+    # Without claims that are as long, the run cannot show what length does, and the finding says so.
+    alone = score_run(planted_run(prefers_long_claims, ("claims", "partial", "cause")))
+    (said,) = [finding for finding in alone.diagnosis if finding.code == "V1"]
+    assert "grounding/lengthened shows what length does" in said.evidence[0]
+
+
+def test_invented_causes_are_found_if_claims_of_their_length_are_rejected() -> None:
+    def accepts_causes(claim: AskedClaim) -> float:
+        return 0.9 if claim.edit == "cause" else perfect(claim)
+
+    model = score_run(planted_run(accepts_causes, ("claims", "partial", "cause", "lengthened")))
+    (said,) = [finding for finding in model.diagnosis if finding.code == "V1"]
+    assert said.suites == ("grounding/cause",)
+    assert "; unsupported claims of the same length 0.0 % (" in said.evidence[0]
+    text = "\n".join(screen(model))
+    assert re.search(r"cause +240 +100 ", text)
+    assert re.search(r"others as long as cause +120 +0 \(", text)
 
 
 def test_errors_that_come_and_go_are_not_blamed_on_an_edit() -> None:

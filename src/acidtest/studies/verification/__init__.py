@@ -29,6 +29,7 @@ from acidtest.studies.verification.result import (
     CHANGES,
     CurvePoint,
     EditEffect,
+    LengthControl,
     ModelGrounding,
     RiskPoint,
     ServicePrecision,
@@ -83,12 +84,13 @@ def measure_grounding(
     documents = len(reader.document_digests)
     number = reader.untouched_documents
     fit = cross_fit(judged.score, judged.supported, groups=judged.documents, number=number, seed=seed)
-    edits, curves = list[EditEffect](), list[CurvePoint]()
+    edits, curves, controls = list[EditEffect](), list[CurvePoint](), list[LengthControl]()
     for suite in reader.edited_suites:
         edited = EditedClaims.read(reader, suite)
         if edited is not None:
             edits += edited.effects(fit)
             curves += edit_curve(edited)
+            controls += edited.length_controls()
     asked = [untouched, *(reader.read(score_rows(run, name)) for name in reader.changed_suites)]
     answered = ClaimRows.join([part.select(part.answered) for part in asked])
     changed = sum(edit.pairs for edit in edits if edit.gold == CHANGES and not edit.kind)
@@ -114,6 +116,7 @@ def measure_grounding(
         reading=reading_limit(reader, answered_claims.false_support, seed),
         precision=_precision(judged, base_rate) if base_rate is not None else None,
         edits=tuple(edits),
+        length_controls=tuple(controls),
         curves=(*curves, *claim_curves(reader)),
         kinds=tuple(kind_shares(reader)),
         knowledge=knowledge_use(reader),

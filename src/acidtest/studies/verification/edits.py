@@ -21,8 +21,10 @@ from acidtest.stats.thresholds import CrossFit
 from acidtest.studies.controls import Places, score_with_control
 from acidtest.studies.rows import Flags, ScoredRows
 from acidtest.studies.verification.claims import KIND, ClaimReader, ClaimRows
-from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect
+from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, LengthControl
 
+LENGTHENED = "lengthened"
+"""The edit that lengthens claims and keeps gold."""
 NOT_CALLED = "no original is called supported"
 NO_THRESHOLD = "no threshold was chosen"
 
@@ -30,8 +32,15 @@ NO_THRESHOLD = "no threshold was chosen"
 @cache
 def known_edits() -> dict[str, tuple[str, str]]:
     """For each edit of ours whether gold changes or keeps, and a phrase about the claims that were edited."""
-    rows = packaged_table("grounding/edits.tsv").iter_rows()
+    rows = packaged_table("grounding/edits.tsv").select("edit", "gold", "phrase").iter_rows()
     return {edit: (gold, phrase) for edit, gold, phrase in rows}
+
+
+@cache
+def kinds_as_long() -> dict[str, str]:
+    """For each edit that lengthens claims, the kind of ``grounding/lengthened`` that adds as many words."""
+    rows = packaged_table("grounding/edits.tsv").select("edit", "lengthened_by").iter_rows()
+    return {edit: kind for edit, kind in rows if kind}
 
 
 def describe_edit(edit: str) -> str:
@@ -105,6 +114,23 @@ class EditedClaims:
                 for code in several if len(several) > 1 else []:
                     yield self._effect(edit, gold, names[code], chosen & (self.codes == code), fit)
 
+    def length_controls(self) -> Iterator[LengthControl]:
+        """For each edit that lengthens claims, the unsupported claims that were lengthened as much, if any."""
+        codes = {(edit, kind): number for number, (edit, kind) in enumerate(self.kinds.select(EDIT, KIND).iter_rows())}
+        for edit, kind in kinds_as_long().items():
+            claims = self.after.select(self.after.unsupported & (self.codes == codes.get((LENGTHENED, kind), -1)))
+            if not claims.size:
+                continue
+            answered = claims.select(claims.answered)
+            yield LengthControl(
+                edit=edit,
+                suite=self.suite,
+                claims=claims.size,
+                unanswered=claims.size - answered.size,
+                wrong=rate(~claims.right, groups=claims.documents),
+                accepted=rate(answered.called, groups=answered.documents, empty="no claim has a prediction"),
+            )
+
     def _effect(self, edit: str, gold: str, kind: str, chosen: Flags, fit: CrossFit | None) -> EditEffect:
         pairs = ClaimPairs(self.before.select(chosen), self.after.select(chosen), gold)
         answered = pairs.select(pairs.before.answered & pairs.after.answered)
@@ -121,12 +147,12 @@ class EditedClaims:
             wrong=pairs.wrong(),
             wrong_chosen=pairs.wrong_chosen(fit),
             accepted=pairs.accepted(),
-            still_supported=answered.still_supported(),
+            still_supported=pairs.still_supported(),
             became_wrong=pairs.turned(pairs.before.right & ~pairs.after.right),
             became_right=pairs.turned(~pairs.before.right & pairs.after.right),
             net=net,
             net_p=net_p,
-            higher=answered.higher(),
+            higher=pairs.higher(),
             shift=mean_of_groups(answered.after.score - answered.before.score, answered.before.documents),
             lost=answered.mean(answered.before.called & ~answered.after.called),
             gained=answered.mean(~answered.before.called & answered.after.called),
@@ -165,9 +191,10 @@ class ClaimPairs:
         return asked.mean(asked.after.called)
 
     def still_supported(self) -> Estimate:
-        """Of originals called supported, those whose edited claim is as well."""
+        """Of originals called supported, those whose edited claim is as well, or has no prediction."""
         asked = self.before.called
-        return rate(self.after.called[asked], groups=self.before.documents[asked], empty=NOT_CALLED)
+        kept = self.after.called | ~self.after.answered
+        return rate(kept[asked], groups=self.before.documents[asked], empty=NOT_CALLED)
 
     def turned(self, values: Flags) -> Estimate:
         """The share of pairs with gold that turn, where gold is kept."""
@@ -214,5 +241,6 @@ class ClaimPairs:
         return fit.estimate(changed / fit.rows(documents[asked]), documents[asked], empty="no pairs")
 
     def higher(self) -> Estimate:
-        """Probability that the original has the higher score; ties count half."""
-        return self.mean((np.sign(self.before.score - self.after.score) + 1) / 2)
+        """Share of pairs whose original has the higher score; ties count half, without both predictions none has."""
+        wins = (np.sign(self.before.score - self.after.score) + 1) / 2
+        return self.mean(np.nan_to_num(wins, nan=0.0))

@@ -11,7 +11,7 @@ from acidtest.core.numbers import describe_share, interval, p_value, whole_perce
 from acidtest.stats.significance import holm
 from acidtest.studies.cue_profile import CONSTANT
 from acidtest.studies.severity import ALPHA, SMALL, excess, gravest, is_near_chance, severity, two_sided_p, whole
-from acidtest.studies.verification.edits import describe_edit
+from acidtest.studies.verification.edits import describe_edit, kinds_as_long
 from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, KnowledgeUse, ModelGrounding, ReadingLimit
 from acidtest.studies.verification.tables import CHANCE, FEW, deployed_name, describe_chosen
 
@@ -112,7 +112,7 @@ def missed_edits(model: ModelGrounding) -> list[EditEffect]:
     """Edits whose claims are called supported significantly more often than other unsupported ones, the worst first.
 
     All edited claims count, whether or not the original was called supported, since other unsupported claims have no
-    original.
+    original. Edits that lengthen claims must exceed unsupported claims of the same length as well.
     """
     edits = [edit for edit in model.whole_edits if edit.gold == CHANGES and edit.accepted.n >= FEW]
     sure = _sure([_missed(model, edit) for edit in edits])
@@ -120,9 +120,16 @@ def missed_edits(model: ModelGrounding) -> list[EditEffect]:
 
 
 def _missed(model: ModelGrounding, edit: EditEffect) -> Estimate:
-    """How much more often claims of an edit are called supported than other unsupported ones."""
-    others = model.answered.false_support
-    return excess(edit.accepted, others if others.known else whole(0.0))
+    """How much more often claims of an edit are called supported than other unsupported ones.
+
+    Of two comparisons, the one that shows less: with claims as they are, and with claims that were lengthened as much.
+    """
+    others, control = model.answered.false_support, model.length_control(edit.edit)
+    sizes = [excess(edit.accepted, others if others.known else whole(0.0))]
+    if control and control.accepted.known:
+        sizes.append(excess(edit.accepted, control.accepted))
+    small = [size for size in sizes if not (size.low > 0 and size.value >= SMALL)]
+    return (small or sorted(sizes, key=two_sided_p))[-1]
 
 
 def notices_edits(model: ModelGrounding) -> EditEffect | None:
@@ -140,14 +147,24 @@ def _missed_changes(model: ModelGrounding) -> Iterator[Finding]:
         named = [f"{whole_percent(edit.accepted.value)} of claims {describe_edit(edit.edit)}" for edit in bad]
         beside = f" ({whole_percent(others.value)} of other unsupported claims)" if others.known else ""
         text = f"calls {_listed_most(named)} supported{beside}{_more(named)}"
-        lines = [_evidence(edit) for edit in bad]
+        lines = [_evidence(edit) + _beside_length(model, edit) for edit in bad]
         lines += [f"other unsupported claims called supported: {describe_share(others)}"] if others.known else []
         yield _finding("V1", gravest([severity(size) for size in sizes]), text, bad, lines, sizes[0].value)
     elif worst := notices_edits(model):
         edits = [edit for edit in model.whole_edits if edit.gold == CHANGES and edit.still_supported.n >= FEW]
         share = whole_percent(worst.still_supported.value)
-        text = f"notices edits that make claims unsupported: calls at most {share} supported"
+        missing = " or gives no prediction" if any(edit.unanswered for edit in edits) else ""
+        text = f"notices edits that make claims unsupported: calls at most {share} supported{missing}"
         yield _finding("V2", "good", text, edits, [_evidence(edit) for edit in edits], 0.0)
+
+
+def _beside_length(model: ModelGrounding, edit: EditEffect) -> str:
+    """What unsupported claims as long as those of an edit get, or how to find out; nothing if it lengthens none."""
+    if edit.edit not in kinds_as_long():
+        return ""
+    if control := model.length_control(edit.edit):
+        return f"; unsupported claims of the same length {describe_share(control.accepted)}"
+    return "; these claims are longer than others: grounding/lengthened shows what length does"
 
 
 def unstable_edits(model: ModelGrounding) -> list[tuple[EditEffect, Estimate]]:
@@ -289,7 +306,8 @@ def _conflicts(model: ModelGrounding) -> Iterator[Finding]:
 def _evidence(edit: EditEffect) -> str:
     if edit.gold == CHANGES:
         line = f"{edit.edit}: called supported {describe_share(edit.accepted)}"
-        line += f"; of originals called supported, still {describe_share(edit.still_supported)}"
+        missing = " or without a prediction" if edit.unanswered else ""
+        line += f"; of originals called supported, still {describe_share(edit.still_supported)}{missing}"
     else:
         line = f"{edit.edit}: verdicts changed {describe_share(edit.wrong)}"
     if edit.wrong_chosen.known:

@@ -123,7 +123,7 @@ class EditEffect:
     wrong_chosen: Estimate
     """The same with the threshold that untouched claims choose."""
     higher: Estimate
-    """Probability that the original has a higher score than the edited claim; ties count half."""
+    """Share of pairs whose original has the higher score; ties count half, pairs without both predictions nothing."""
     shift: Estimate
     """Mean change of the score."""
     lost: Estimate
@@ -138,7 +138,7 @@ class EditEffect:
     accepted: Estimate = NOT_MEASURED
     """Share of answered edited claims called supported."""
     still_supported: Estimate = NOT_MEASURED
-    """Of originals called supported, the share whose edited claim is called supported as well."""
+    """Of originals called supported, the share whose edited claim is called so as well, or has no prediction."""
     became_wrong: Estimate = NOT_MEASURED
     """Share of pairs with gold that are right before the edit and wrong after it."""
     became_right: Estimate = NOT_MEASURED
@@ -146,6 +146,21 @@ class EditEffect:
     """Pairs that become wrong minus those that become right; without gold, called supported before minus after."""
     net_p: float = math.nan
     """The chance of ``net`` if the edit did nothing; one-sided, or two-sided without gold."""
+
+
+@dataclass(frozen=True)
+class LengthControl:
+    """Unsupported claims that were lengthened as much as those of an edit, without an edit of what they say."""
+
+    edit: str
+    """The edit that they are compared with."""
+    suite: str
+    claims: int
+    unanswered: int
+    wrong: Estimate
+    """Share called supported or without a prediction."""
+    accepted: Estimate
+    """Share of those with a prediction called supported."""
 
 
 @dataclass(frozen=True)
@@ -250,11 +265,17 @@ class ModelGrounding:
     """Share of texts evaluated several times whose verdicts differ; null if none does, since runs keep predictions."""
     reading: ReadingLimit | None = None
     """None if the model is not shown to stop reading."""
+    length_controls: tuple[LengthControl, ...] = ()
+    """What edits that lengthen claims are compared with, besides untouched claims."""
 
     @property
     def answered(self) -> UntouchedClaims:
         """How the model does on untouched claims that have a prediction."""
         return self.where_answered or self.untouched
+
+    def length_control(self, edit: str) -> LengthControl | None:
+        """The unsupported claims as long as those of an edit; None if the run has none."""
+        return next((control for control in self.length_controls if control.edit == edit), None)
 
     @property
     def whole_edits(self) -> tuple[EditEffect, ...]:

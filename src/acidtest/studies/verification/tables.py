@@ -10,14 +10,24 @@ from acidtest.core.document import Cell, Chart, Column, Note, Part, Reference, R
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
 from acidtest.studies.verification.curves import LENGTH, PADDING, PLACE, POSITION, points_of
-from acidtest.studies.verification.result import CHANGES, KEEPS, CurvePoint, EditEffect, ModelGrounding
+from acidtest.studies.verification.result import (
+    CHANGES,
+    KEEPS,
+    CurvePoint,
+    EditEffect,
+    LengthControl,
+    ModelGrounding,
+)
 
 HEADINGS = {
     CHANGES: "gold changes: called supported",
     KEEPS: "gold stays: verdicts that changed",
 }
+_WITHOUT = ", or no prediction"
+"""What is added to headings if claims without a prediction are among those counted."""
 _MOVES = {CHANGES: "gold changes", KEEPS: "gold stays"}
 OTHERS = "other unsupported claims"
+AS_LONG = "others as long as {}"
 LEGEND = "% of edited claims (95 % interval over documents). A claim without a prediction counts as wrong."
 HIGHER = "Higher: how often the original has the higher score, ties half."
 _BRIEF_LEGEND = "In % (95 % interval over documents); higher: how often the original has the higher score."
@@ -82,7 +92,8 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
         columns += [Column("answered", unit, note="share of pairs with both predictions")]
         columns += [Column("pairs", "count"), Column("documents", "count"), Column("cut", "count")]
     lines, more = list[Row](), list[str]()
-    for gold, heading in HEADINGS.items():
+    for gold in HEADINGS:
+        heading = _heading(model, gold)
         here = sorted((edit for edit in model.whole_edits if edit.gold == gold), key=_gravity)
         effects = [edit for edit in here if edit.pairs >= FEWEST or not brief]
         few = [edit.edit for edit in here if edit not in effects]
@@ -91,7 +102,7 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
         ]
         rest = [f"{edit.edit} {percent(edit.wrong).removesuffix(' %')}" for edit in effects[rows:] if edit.wrong.known]
         named = [text for text in (", ".join(rest), f"too few: {', '.join(few)}" if few else "") if text]
-        more += [f"{_MORE[gold]}: {'; '.join(named)}."] if named else []
+        more += [f"{_MORE[gold]}{_without(model)}: {'; '.join(named)}."] if named else []
         others = model.untouched.false_support
         if gold == CHANGES and here and others.known:
             chosen = model.untouched.false_support_chosen
@@ -100,7 +111,12 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
             cells += [known_value(chosen) if brief else chosen, None]
             cells += [] if brief else [None, covered, others.n, others.groups, None]
             lines.append(Row(OTHERS, tuple(cells), heading, role="control"))
-    notes = (LEGEND, HIGHER, CHOSEN) if not brief else (_BRIEF_LEGEND,)
+            shown = {edit.edit for edit in effects[:rows]}
+            for control in (control for control in model.length_controls if control.edit in shown):
+                of_control = _control_cells(control, brief=brief, covered=is_covered)
+                lines.append(Row(AS_LONG.format(control.edit), of_control, heading, role="control"))
+    never = " Without both predictions it never has." if _without(model) else ""
+    notes = (LEGEND, HIGHER + never, CHOSEN) if not brief else (_BRIEF_LEGEND + never,)
     caption = "" if brief else f"Edited claims: wrong verdicts, {_SHARES}"
     return Table(table_id, caption, tuple(columns), tuple(lines), "edit", notes=(*more, *notes))
 
@@ -108,6 +124,23 @@ def edits_table(model: ModelGrounding, *, table_id: str = "edits", brief: bool =
 def _gravity(edit: EditEffect) -> tuple[float, float]:
     """Edits with surely many wrong verdicts first."""
     return -np.nan_to_num(edit.wrong.low), -np.nan_to_num(edit.wrong.value, nan=-1.0)
+
+
+def _heading(model: ModelGrounding, gold: str) -> str:
+    """What the numbers of edits are shares of."""
+    return HEADINGS[gold] + _without(model)
+
+
+def _without(model: ModelGrounding) -> str:
+    return _WITHOUT if any(edit.unanswered for edit in model.whole_edits) else ""
+
+
+def _control_cells(control: LengthControl, *, brief: bool, covered: bool) -> tuple[Cell, ...]:
+    share = 1 - control.unanswered / control.claims
+    first: tuple[Cell, ...] = (control.claims, share) if covered else (control.claims,)
+    if brief:
+        return *first, control.wrong, None, None
+    return control.claims, control.wrong, None, None, None, share, control.claims, control.wrong.groups, None
 
 
 def _edit_cells(edit: EditEffect, *, brief: bool, covered: bool) -> tuple[Cell, ...]:
@@ -246,7 +279,8 @@ def kinds_table(model: ModelGrounding, table_id: str = "passages") -> Table | No
     columns = (Column("claims", "count"), Column("called supported"), Column("right"))
     rows = tuple(Row(kind.kind, (kind.claims, kind.supported, kind.right), kind.suite) for kind in model.kinds)
     caption = f"Knowledge against the document, and passages that disagree, {_SHARES}"
-    return Table(table_id, caption, columns, rows, "kind")
+    missing = "Called supported: of claims with a prediction. Right: of all claims."
+    return Table(table_id, caption, columns, rows, "kind", notes=(missing,) if model.unanswered else ())
 
 
 def answers_table(model: ModelGrounding, table_id: str = "answers") -> Table | None:
@@ -260,6 +294,7 @@ def answers_table(model: ModelGrounding, table_id: str = "answers") -> Table | N
         Row("the unsupported sentence has the lowest score", (answers.located, answers.chance)),
     )
     counts = f"{answers.answers:,} answers, {answers.unsupported:,} with an unsupported sentence"
+    counts += "; answers and sentences without a prediction are left out" if model.unanswered else ""
     columns = (Column("share"), Column("chance"))
     return Table(table_id, f"Whole answers, {_SHARES}", columns, rows, "recognised by", notes=(counts,))
 
@@ -293,7 +328,8 @@ def directions(model: ModelGrounding, table_id: str = "directions") -> Section:
     """In which direction verdicts and scores move with every edit, folded."""
     columns = (Column("no longer supported"), Column("newly supported"), Column("score", "points"))
     rows = tuple(Row(edit.edit, (edit.lost, edit.gained, edit.shift), _MOVES[edit.gold]) for edit in model.whole_edits)
-    caption = f"Verdicts that an edit turns each way, of all pairs, and the mean change of the score, {_SHARES}"
+    what = "pairs with both predictions" if model.unanswered else "all pairs"
+    caption = f"Verdicts that an edit turns each way, of {what}, and the mean change of the score, {_SHARES}"
     few = [edit.edit for edit in model.whole_edits if edit.shift.groups < FEW_MEANS]
     notes = ["Score: mean over documents, t interval over their means."]
     notes += [f"Fewer than {FEW_MEANS} documents, intervals hardly say anything: {', '.join(few)}."] if few else []
@@ -306,12 +342,12 @@ def kinds_of_edits(model: ModelGrounding, table_id: str = "kinds") -> Section | 
     kinds = [edit for edit in model.edits if edit.kind]
     if not kinds:
         return None
-    columns = (Column("pairs", "count"), Column(deployed_name(model)), Column(chosen_name(model)), Column("higher"))
+    columns = (Column("n", "count"), Column(deployed_name(model)), Column(chosen_name(model)), Column("higher"))
     rows = tuple(
         Row(
             edit.kind,
-            (edit.pairs, edit.wrong, edit.wrong_chosen, edit.higher if edit.gold == CHANGES else None),
-            f"{edit.edit}, {HEADINGS[edit.gold]}",
+            (edit.wrong.n, edit.wrong, edit.wrong_chosen, edit.higher if edit.gold == CHANGES else None),
+            f"{edit.edit}, {_heading(model, edit.gold)}",
         )
         for edit in kinds
     )
