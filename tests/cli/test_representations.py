@@ -79,10 +79,11 @@ def test_kept_representations_are_read_instead_of_asked_for(capsys: pytest.Captu
     asked = ["representations", "python:layered_model:layered", "--suite", "pairs.tsv", "--permutations", "9"]
     assert main([*asked, "--keep", "layers.npz"]) == 0
     first = capsys.readouterr()
-    assert "asked 16" in first.out
+    # What a model prints goes to standard error.
+    assert "asked 16" in first.err
     assert main([*asked, "--keep", "layers.npz"]) == 0
     second = capsys.readouterr()
-    assert "asked" not in second.out
+    assert "asked" not in second.err
     assert "representations are read from layers.npz" in second.err
     with np.load("layers.npz", allow_pickle=False) as held:
         assert held["layers"].shape == (2, 60, 4)
@@ -90,7 +91,7 @@ def test_kept_representations_are_read_instead_of_asked_for(capsys: pytest.Captu
     assert "other pairs; it is replaced" in capsys.readouterr().err
     Path("layers.npz").write_text("no archive", encoding="utf-8")
     assert main([*asked, "--keep", "layers.npz"]) == 2
-    assert "layers.npz: holds no representations" in capsys.readouterr().err
+    assert "layers.npz: is no file of representations that can be read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

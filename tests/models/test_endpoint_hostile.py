@@ -271,7 +271,7 @@ def test_a_key_that_cannot_be_sent_is_not_shown(key: str, loopback: Any, sent: A
 
 
 def test_the_key_is_not_in_what_a_server_says(loopback: Any, sent: Any, make_model: Any) -> None:
-    said = json.dumps({"error": {"message": "x" * 280 + KEY, "type": KEY}}).encode()
+    said = json.dumps({"error": {"message": "x " * 140 + KEY, "type": KEY}}).encode()
     for status in (400, 404, 418, 500):
         assert "[key]" in problem(
             make_model(loopback(lambda request, code=status: sent(said, status=code)).url, retries=0)
