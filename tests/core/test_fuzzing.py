@@ -14,8 +14,10 @@ import pytest
 import acidtest
 from acidtest.annotate.questionnaires import parse_questionnaire
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.model import model_from_spec
 from acidtest.core.run import Run
 from acidtest.core.structured import parse_toml, toml_lines
+from acidtest.core.suite import visit_batches
 from acidtest.io.embeddings import read_vectors
 from acidtest.models.harness_logs import parse_recipe
 from acidtest.workflows.results import compute_results
@@ -85,6 +87,28 @@ def test_predictions_of_other_types_are_rejected(
     frame.with_columns(pl.lit(None, dtype=dtype).alias(column)).write_parquet(tmp_path / "predictions.parquet")
     with pytest.raises(FileError, match=rf"predictions\.parquet: {message}; run it again with --fresh"):
         Run.read(tmp_path)
+
+
+def test_a_panic_of_polars_on_a_damaged_file_is_an_error_with_its_file(
+    valid: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def panic(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
+
+    run = Run.read(valid / "run")
+    monkeypatch.setattr(pl.LazyFrame, "sink_batches", panic)
+    with pytest.raises(AcidtestError, match=r"a Parquet file is damaged \(called .*--fresh"):
+        visit_batches(run.lazy("pairs"), print)
+    monkeypatch.setattr(pl.LazyFrame, "collect_schema", panic)
+    with pytest.raises(FileError, match=r"predictions\.parquet: cannot be read: called"):
+        Run.read(valid / "run")
+
+
+def test_a_probability_of_hundreds_of_digits_is_rejected(tmp_path: Path) -> None:
+    row = {"id": "1", "scores": {"entailment": 10**400, "neutral": 0.1, "contradiction": 0.1}}
+    (tmp_path / "p.jsonl").write_text(json.dumps(row))
+    with pytest.raises(FileError, match=r"p\.jsonl:1: column 'scores' holds 10+ for entailment, not a probability"):
+        model_from_spec(f"answers:{tmp_path / 'p.jsonl'}")
 
 
 def test_a_label_that_is_none_is_named_as_unreadable(valid: Path, tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ class Run:
         try:
             frame = file.scan()
             schema = frame.collect_schema()
-        except (OSError, pl.exceptions.PolarsError) as error:
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise FileError(file.path, f"cannot be read: {error}") from error
         _check_columns(folder, header, schema)
         return cls(header, _judge_claims(frame, header), file)

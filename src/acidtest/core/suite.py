@@ -17,7 +17,7 @@ import polars as pl
 
 from acidtest.core.digests import combine_digests, digests, hexadecimal, repeated_values
 from acidtest.core.draws import U64, Integers
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, cut_long_values
 
 SCHEMA = 1
 
@@ -272,7 +272,13 @@ def visit_batches(frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], object]) 
         visit(batch)
 
     # sink_batches waits for each visit to end before it makes more rows; collect_batches would run ahead.
-    frame.sink_batches(call, maintain_order=True)
+    try:
+        frame.sink_batches(call, maintain_order=True)
+    except pl.exceptions.PanicException as error:
+        # A damaged Parquet file may end so; it is no Exception.
+        reason = cut_long_values(str(error).splitlines()[0])
+        problem = f"a Parquet file is damaged ({reason}); copy or write it again, or run the model with --fresh"
+        raise AcidtestError(problem) from error
 
 
 def stream_frame(blocks: Callable[[Sequence[str]], Iterator[pl.DataFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:

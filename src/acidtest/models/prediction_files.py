@@ -22,7 +22,7 @@ from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, lis
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS, gold_name, one_hot
 from acidtest.core.logs import log, note
 from acidtest.core.model import Resolution
-from acidtest.core.structured import parse_json
+from acidtest.core.structured import MOST_INTEGER, parse_json
 from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import FileTable, flatten, is_opaque
 
@@ -415,8 +415,8 @@ def _values_of_objects(table: FileTable, column: str, objects: _Objects, options
             values[row] = np.nan
             continue
         for spelling, number in entry.items():
-            if not isinstance(number, int | float):
-                problem = f"column {column!r} holds {f'{number!r}'[:60]} for {spelling}, not a number"
+            if not isinstance(number, int | float) or (isinstance(number, int) and abs(number) > MOST_INTEGER):
+                problem = f"column {column!r} holds {f'{number!r}'[:60]} for {spelling}, not a probability"
                 raise FileError(table.path, problem, table.line(row))
             values[row, places[known[spelling]]] += number
     empty = np.array([entry is None for entry in objects])
