@@ -142,6 +142,15 @@ def test_a_finished_run_is_not_given_for_a_changed_model(folder: Path, source: s
     assert run(fresh=True).fresh
 
 
+def test_a_finished_run_is_not_given_if_a_file_changed_that_hardly_changes_predictions(folder: Path) -> None:
+    write_model(folder, PREDICTING)
+    run()
+    write_weights(folder, 0.7004)
+    with pytest.raises(AcidtestError, match=r"reads .*weights\.json, which has changed since the finished run run; "):
+        run()
+    assert "weights.json" not in (folder / "run" / "run.json").read_text()
+
+
 def test_a_finished_run_of_other_weights_that_were_read_while_loading_is_another_run(folder: Path) -> None:
     write_model(folder, LOADING)
     run()

@@ -125,6 +125,11 @@ class ReadsFiles(Protocol):
     files_read: Mapping[str, str]
 
 
+def files_read(model: Model) -> Mapping[str, str]:
+    """The digests of the files that a model has read while it predicted, by path; empty if it does not know."""
+    return model.files_read if isinstance(model, ReadsFiles) else {}
+
+
 @runtime_checkable
 class Varies(Protocol):
     """A model that states whether its predictions may vary from call to call, such as those of a sampled reply."""

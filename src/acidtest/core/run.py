@@ -64,6 +64,8 @@ class Header:
     """Pairs asked, speed and resources used, as measured by the process that finished the run."""
     unanswered: Mapping[str, int] = field(default_factory=dict)
     truncated: Mapping[str, int] = field(default_factory=dict)
+    files_read: Mapping[str, str] = field(default_factory=dict)
+    """The digests of the files that the model read while it predicted, by a digest of their path."""
     notes: tuple[str, ...] = ()
     started: str = ""
     finished: str = ""

@@ -23,8 +23,8 @@ from acidtest.core.model import (
     Prepared,
     Prepares,
     Probabilities,
-    ReadsFiles,
     Varies,
+    files_read,
 )
 from acidtest.core.suite import Suite
 from acidtest.text.tokens import sentences
@@ -155,7 +155,7 @@ class ChunkedModel:
         self.keep = model.keep
         self.independent = model.independent
         self.varies = isinstance(model, Varies) and model.varies
-        self.files_read = model.files_read if isinstance(model, ReadsFiles) else {}
+        self.files_read = files_read(model)
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
         batches, bounds = self._split_columns(columns)

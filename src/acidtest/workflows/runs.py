@@ -23,7 +23,7 @@ from acidtest.core.escaping import escape_html, escape_terminal
 from acidtest.core.files import LOCK, Lock, write_json, write_text
 from acidtest.core.guests import guest_code
 from acidtest.core.logs import log, log_to_file, note, stage
-from acidtest.core.model import ChecksLabelOrder, CountsUsage, Model, Varies
+from acidtest.core.model import ChecksLabelOrder, CountsUsage, Model, Varies, files_read
 from acidtest.core.run import FILES_READ, HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.structured import read_own_json
@@ -334,7 +334,8 @@ def _evaluate(
     unanswered, truncated = (dict(counts.select("suite", name).iter_rows()) for name in ("answer", "truncated"))
     if cut := sum(truncated.values()):
         note("%s: %s of %s pairs were too long for it and were cut", model.name, f"{cut:,}", f"{plan.rows:,}")
-    return replace(run, header=replace(run.header, unanswered=unanswered, truncated=truncated))
+    read = {_path_digest(path): digest for path, digest in files_read(model).items()}
+    return replace(run, header=replace(run.header, unanswered=unanswered, truncated=truncated, files_read=read))
 
 
 MAX_ROWS_FOR_ORDER = 100_000
@@ -448,6 +449,17 @@ def check_finished(finished: Finished, model: Model) -> None:
     folder, here = finished.folder, Path.cwd()
     shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
     refuse_other_model(model, repetition, f"the finished run {shown}")
+    for path, digest in files_read(model).items():
+        if run.header.files_read.get(_path_digest(path), digest) != digest:
+            raise AcidtestError(
+                f"{model.name} reads {path}, which has changed since the finished run {shown}; restore it, or add "
+                f"--fresh to evaluate all pairs anew"
+            )
+
+
+def _path_digest(path: str) -> str:
+    """Names a file in run.json without its path, which others who read the run need not know."""
+    return f"{key(path):016x}"
 
 
 def _is_repeated(model: Model) -> bool:
