@@ -17,11 +17,13 @@ from acidtest.studies.rows import (
     breakdowns,
     group_consistency,
     metrics,
+    runs_by_model,
     score_rows,
     select_rows,
     shared_places,
     spread,
 )
+from made_runs import made_run
 
 #        gold, group, template, kind, probabilities of entailment, neutral, contradiction
 ROWS = [
@@ -200,3 +202,14 @@ def test_selected_rows_come_in_the_order_given() -> None:
 def test_shared_rows_are_in_the_order_of_the_first_run() -> None:
     first, second = shared_places([rows(), select_rows(rows(), np.array([3, 1]))])
     assert (first.tolist(), second.tolist()) == ([1, 3], [1, 0])
+
+
+def test_a_model_is_called_by_the_name_of_its_runs_unless_two_models_share_it() -> None:
+    def named(model: str, name: str) -> Run:
+        made = made_run(model, {"toy": [True]})
+        return replace(made, header=replace(made.header, name=name))
+
+    first, again, second = named("python:m:one", "release"), named("python:m:one", "release"), named("python:m:two", "")
+    assert runs_by_model([first, again, second]) == {"release": [first, again], "python:m:two": [second]}
+    assert list(runs_by_model([first, named("python:m:two", "release")])) == ["python:m:one", "python:m:two"]
+    assert list(runs_by_model([first, named("python:m:one", "")])) == ["python:m:one"]

@@ -110,7 +110,7 @@ class Asker:
                 f"(return [0.7 for premise in premises]) or label name"
             )
         abstained = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_) & self.model.may_abstain
-        self._require_none(batch, values, np.isnan(values).any(axis=1) & ~abstained, "NaN")
+        self._require_none(batch, values, np.isnan(values).any(axis=1) & ~abstained, "NaN", advice=_ABSTAIN)
         present = has_answer(values)
         total = values.sum(axis=1, where=present[:, None])
         outside = present & ((values < -_TOLERANCE).any(axis=1) | (np.abs(total - 1) > _TOLERANCE))
@@ -118,7 +118,9 @@ class Asker:
         self._require_none(batch, values, outside, problem)
         return BatchAnswers(values, np.asarray(truncated, dtype=np.bool_))
 
-    def _require_none(self, batch: Batch, values: Probabilities, rows: Flags, problem: str) -> None:
+    def _require_none(
+        self, batch: Batch, values: Probabilities, rows: Flags, problem: str, *, advice: str = ""
+    ) -> None:
         if not rows.any():
             return
         first = int(np.flatnonzero(rows)[0])
@@ -126,9 +128,13 @@ class Asker:
         shown = ", ".join(f"{name} {pair[name]!r}" for name in self.model.columns)
         raise AcidtestError(
             f"model {self.model.name!r} gave {problem} for {int(rows.sum())} of {len(rows)} pairs, "
-            f"first {', '.join(f'{value:g}' for value in values[first])} for row {pair[ID]}: {shown}"
+            f"first {', '.join(f'{value:g}' for value in values[first])} for row {pair[ID]}: {shown}{advice}"
         )
 
+
+_ABSTAIN = (
+    "; a model that may give no prediction is an object with may_abstain = True and gives three NaN for such a pair"
+)
 
 Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, BatchAnswers]]]
 """Asks a model batches, in this process or elsewhere, and yields each with its answers, in any order."""

@@ -357,14 +357,22 @@ def model_names(runs: Sequence[Run]) -> list[str]:
 
 
 def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """The runs of each model by its name, or by its signature if several models share the name."""
-    models = {run.header.model.signature: run.header.model.name for run in runs}
-    names = Counter(models.values())
-    by_model: dict[str, list[Run]] = {}
+    """The runs of each model by its name: that of its runs if they all have one, else that of the model.
+
+    Models that would share a name get their signatures.
+    """
+    by_signature: dict[str, list[Run]] = {}
     for run in runs:
-        model = run.header.model
-        by_model.setdefault(model.signature if names[model.name] > 1 else model.name, []).append(run)
-    return by_model
+        by_signature.setdefault(run.header.model.signature, []).append(run)
+    names = {}
+    for signature, members in by_signature.items():
+        given = {run.header.name for run in members}
+        names[signature] = given.pop() if len(given) == 1 and "" not in given else members[0].header.model.name
+    counts = Counter(names.values())
+    return {
+        signature if counts[names[signature]] > 1 else names[signature]: members
+        for signature, members in by_signature.items()
+    }
 
 
 def require_one_collapse(runs: Sequence[Run]) -> None:
