@@ -296,3 +296,56 @@ def test_an_ordinal_with_a_space_is_no_number(tmp_path: Path) -> None:
     claim = "He and Els were on the 17 th green in May."
     assert edits("number", tmp_path, f"It froze. {claim} They won.", claim) == []
     assert edits("rewritten", tmp_path, f"It froze. {claim} They won.", claim) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "claim", "changed"),
+    [
+        # Another bet of another sum may have been placed, and other bonds sold.
+        ("number", "A bet of $75 was placed on the team.", "A bet of $148 was placed on the team."),
+        ("unit", "A bet of $75 was placed on the team.", "A bet of £75 was placed on the team."),
+        ("date", "The firm in Wick sold the 10-year bond.", "The firm in Wick sold the 15-year bond."),
+        ("date", "The 10-year survival rate improved in Wick.", "The 25-year survival rate improved in Wick."),
+        ("trend", "There is an award for more than 40 lawyers.", "There is an award for fewer than 40 lawyers."),
+    ],
+)
+def test_one_of_several_things_does_not_deny_another(name: str, claim: str, changed: str, tmp_path: Path) -> None:
+    rows = edits(name, tmp_path, f"It froze. {claim} Then it rained.", claim)
+    assert [row[:2] for row in rows] == [(changed, "non-entailment")]
+
+
+@pytest.mark.parametrize("claim", ["A spider has 8 legs.", "One inch is 2.54 centimetres.", "The bet was $75."])
+def test_what_all_of_a_kind_have_is_denied_by_another_number(claim: str, tmp_path: Path) -> None:
+    rows = edits("number", tmp_path, f"It froze. {claim} Then it rained.", claim)
+    assert [row[1] for row in rows] == ["contradiction"]
+
+
+def test_what_lasts_for_years_is_not_said_to_last_for_months(tmp_path: Path) -> None:
+    claims = [f"Ola Brand led the choir for {number} weeks." for number in (20, 22, 26, 30, 34, 38)]
+    units = {row[3] for claim in claims for row in edits("unit", tmp_path, f"It froze. {claim} It rained.", claim)}
+    assert units
+    assert units.isdisjoint({"weeks → days", "weeks → hours"})
+
+
+@pytest.mark.parametrize("name", ["unit", "date", "number"])
+def test_a_five_year_high_is_a_high_of_five_months_too(name: str, tmp_path: Path) -> None:
+    claim = "The rupee has hit a five-year high."
+    assert edits(name, tmp_path, f"It froze. {claim} Then it rained.", claim) == []
+
+
+@pytest.mark.parametrize("name", ["number", "rewritten"])
+@pytest.mark.parametrize("claim", ["3096 (3096 Tage) is a drama by Orr.", 'Orr made the film "Apollo 13" by himself.'])
+def test_the_number_of_a_title_stays(name: str, claim: str, tmp_path: Path) -> None:
+    assert edits(name, tmp_path, f"It froze. {claim} Then it rained.", claim) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "changed"),
+    [
+        ("The firm spent £600m on ships.", "The firm spent 600 million pounds on ships."),
+        ("The firm earned 7.5bn euros.", "The firm earned €7.5 billion."),
+    ],
+)
+def test_short_scales_are_read_as_newspapers_mean_them(claim: str, changed: str, tmp_path: Path) -> None:
+    rows = edits("rewritten", tmp_path, f"It froze. {claim} Then it rained.", claim)
+    assert [row[0] for row in rows] == [changed]

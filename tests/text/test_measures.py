@@ -21,6 +21,16 @@ def read(text: str) -> list[tuple[str, str, str]]:
         ("It cost $3.5 million.", [("3.5", "million", "dollar")]),
         ("a 30-minute walk of 2 km", [("30", "", "minute"), ("2", "", "kilometre")]),
         ("forty-two men and 1,250 women", [("forty-two", "", ""), ("1,250", "", "")]),
+        (
+            "£600m, $1.13bn, $5M and 7.5bn euros",
+            [
+                ("600", "m", "pound sterling"),
+                ("1.13", "bn", "dollar"),
+                ("5", "M", "dollar"),
+                ("7.5", "bn", "euro"),
+            ],
+        ),
+        ("a race of 600m", [("600", "", "metre")]),
         ("a 12-year-old girl", [("12", "", "year")]),
         ("88 km/h or 55 miles per hour", [("88", "", "kilometre per hour"), ("55", "", "mile per hour")]),
         ("100°C, 15% and 3 m²", [("100", "", "degree Celsius"), ("15", "", "percent"), ("3", "", "square metre")]),

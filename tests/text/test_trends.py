@@ -38,6 +38,12 @@ def test_a_word_of_comparison_or_change_is_turned_round(claim: str, reversed_cla
 @pytest.mark.parametrize(
     ("claim", "evidence", "reason"),
     [
+        (
+            "Orders are withheld until after they are adults.",
+            "Orders are withheld until after they are adults.",
+            "fixed expression",
+        ),
+        ("Increasing taxes by 5 percent helped.", "Increasing taxes by 5 percent helped.", "in a description"),
         ("Sales did not rise by 4 percent, they fell.", "", "negation in the claim"),
         ("Some prices rose by 4 percent.", "", "several could be meant"),
         ("Prices may have risen by 4 percent.", "", "possibility or attitude"),

@@ -17,23 +17,39 @@ from functools import cache, cached_property, lru_cache
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.quantities import PATTERN, in_words, number_from_words
 
-SCALES = {
+_SCALE_WORDS = {
     "": Decimal(1),
     "thousand": Decimal(10) ** 3,
     "million": Decimal(10) ** 6,
     "billion": Decimal(10) ** 9,
     "trillion": Decimal(10) ** 12,
 }
-"""The words that multiply a number, and by how much."""
+SHORT_SCALES = {
+    "k": "thousand",
+    "m": "million",
+    "mn": "million",
+    "bn": "billion",
+    "tn": "trillion",
+    "K": "thousand",
+    "M": "million",
+    "B": "billion",
+    "T": "trillion",
+}
+"""How newspapers shorten the words that multiply a number: £600m, $5M."""
+
+SCALES = _SCALE_WORDS | {short: _SCALE_WORDS[word] for short, word in SHORT_SCALES.items()}
+"""The words that multiply a number, short ones too, and by how much."""
 
 SIGNS = {"$": "dollar", "US$": "dollar", "£": "pound sterling", "€": "euro", "¥": "yen"}
 """Currency signs and the units they stand for."""
 
-_ANY_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?: ?(?P<scale>thousand|million|billion|trillion))?")
+_ANY_DIGITS = re.compile(
+    r"\d+(?:,\d{3})*(?:\.\d+)?(?: ?(?P<scale>thousand|million|billion|trillion|(?:bn|tn|mn|m)\b))?"
+)
 _NUMBER = re.compile(
     r"(?<![\w.,:/^~'’$£€¥₹%+=*#–—−-])(?:(?P<sign>US\$|[$£€¥]) ?)?"
     rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)|(?P<words>(?i:{PATTERN})))"
-    r"(?:[ -](?P<scale>thousand|million|billion|trillion)\b)?"
+    r"(?:[ -](?P<scale>thousand|million|billion|trillion)\b|(?P<short>(?(sign)(?:[kmKMBT]|mn|bn|tn)|(?:mn|bn|tn))\b))?"
 )
 _UNIT = re.compile(r"(?P<link>[ -]?)(?P<unit>%|°[CF]?|[A-Za-zµ]+(?:[²³]|/[a-z]+)?(?:[ -][A-Za-z]+[²³]?){0,2})")
 _END = re.compile(r"(?![\w²³/:^'’$£€¥₹+=*–—−]|-(?!old\b))(?!\s*[–—−:×x]\s*\d)(?!\s?/)(?![.,]\d| \d+/\d)")
@@ -165,7 +181,7 @@ def _read(text: str, match: re.Match[str]) -> Measure | None:
         end=end,
         sign=sign,
         number=match[last],
-        scale=(match["scale"] or "").lower(),
+        scale=match["short"] or (match["scale"] or "").lower(),
         link=link,
         unit_text=unit_text,
         bare=Decimal(number_from_words(words) or 0) if words else Decimal(match["digits"].replace(",", "")),

@@ -135,6 +135,11 @@ def _problem(lower: str, match: re.Match[str], item: TrendWord, evidence: str) -
     before = lower[: match.start()]
     if item.kind in ("order", "change") and _RELATIVE.search(before):
         return "in a description"
+    if item.word.endswith("ing") and re.search(r"(?:^|, )$", before):
+        # "Increasing prices hurt the poor" does not deny that decreasing ones do.
+        return "in a description"
+    if item.kind == "order" and re.search(r"\b(?:until|till|from|since|for|by) $", before):
+        return "fixed expression"
     if item.kind == "order" and re.search(r"\b(?:must|will)\b", lower):
         return "order in a rule"
     if item.kind == "comparative" and re.search(r"\bbut\b", lower):

@@ -30,6 +30,8 @@ _OF_OBJECT = re.compile(r" (?:on|about|against) (?!(?:\d|Mon|Tues|Wednes|Thurs|F
 """Begins a phrase that belongs to the object before it: *the policy on trips*, *a lawsuit against the priory*."""
 _PLACE_OF_NAME = re.compile(r" (?:at|near|by|between|of|under|opposite) ")
 """Begins a phrase that may belong to a name before it: *Kempton at Sandown*."""
+_PLACE_OF_AGENT = re.compile(r" (?:at|between|by|for|from|in|near|on|to|with) ")
+"""What follows such a phrase would seem to belong to it: *sent by a fight at the centre to hospital*."""
 _DAY = re.compile(r" (?:on|last|yesterday|before|after|during|until|since)\b(?! (?:a|the) )")
 """A time that may be that of an event before it rather than of the verb."""
 _POSSESSIVES = frozenset({"his", "her", "its", "their", "my", "your", "our", "own"})
@@ -112,6 +114,8 @@ def _to_passive(clause: TransitiveClause, document: str) -> str:
     patient = pronoun_case(tagged.span(clause.other.start, clause.other.end), subject=True) + of_object
     if agent is None:
         raise ValueError("first word may be a name")
+    if rest and not clause.rest_is_time and _PLACE_OF_AGENT.search(agent):
+        raise ValueError("more after the object")
     agent = pronoun_case(agent, subject=False)
     begin = patient if clause.lead else patient[:1].upper() + patient[1:]
     return f"{clause.lead}{begin} {be} {forms['participle']} by {agent}{rest}{clause.stop}"

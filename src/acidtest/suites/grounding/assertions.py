@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.occurrences import is_indefinite
 
 if TYPE_CHECKING:
     from acidtest.text.predicates import Predicate
@@ -146,6 +147,7 @@ def trend(batch: ClaimBatch) -> Iterator[Result]:
     """One word of comparison or change in a supported claim becomes its opposite: *rose* fell, *larger* smaller.
 
     ``kind`` is change (*rose*), comparative (*larger than*), bound (*more than 40*), order (*before*), place (*above*).
+    Gold is contradiction, or non-entailment of an order and of claims about one of several things (*a firm grew*).
     """
     from acidtest.text.cautions import first_caution
     from acidtest.text.trends import reverse_trend
@@ -160,5 +162,6 @@ def trend(batch: ClaimBatch) -> Iterator[Result]:
         else:
             change = f"{reversal.old} → {reversal.new}"
             # What happened before something may have gone on, or happened again, after it.
-            label = "non-entailment" if reversal.kind == "order" else "contradiction"
+            is_open = reversal.kind == "order" or is_indefinite(claim.text)
+            label = "non-entailment" if is_open else "contradiction"
             yield row, EditedPair(claim=reversal.text, label=label, change=change, kind=reversal.kind)

@@ -12,6 +12,7 @@ from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair
 from acidtest.suites.grounding.occurrences import (
     IN_DOCUMENT,
     candidate_measures,
+    is_indefinite,
     is_part,
     is_whole,
     problem_in_claim,
@@ -37,8 +38,20 @@ _RESTRICTION = re.compile(
     r"(?i)(?:\bafter|\b(?:in|over|during|for|throughout) (?:the|its|their|his|her)(?: [a-z]+)?|"
     r"^(?:in|over|during|for|within))$"
 )
+_KIND_OF_THING = re.compile(
+    r"[- ](?:[a-z]+ ){0,2}(?:averages?|bonds?|forecasts?|gilts?|mortgages?|notes?|rates?|risks?|survival|yields?)\b"
+)
+"""Of a ten-year bond, a five-year one tells nothing."""
+_LASTING = re.compile(r"(?i)\b(?:for|throughout) (?:(?:the|its|their|his|her) )?$")
+"""What lasts for ten years lasts for ten months, too."""
 _EVENT_TIME = re.compile(r" (?:ago|earlier|later|before|after|previously|from now|into)\b")
-_OTHER_SCALES = {"thousand": ("million",), "million": ("billion", "thousand"), "billion": ("million", "trillion")}
+_OTHER_SCALES = {
+    "thousand": ("million",),
+    "million": ("billion", "thousand"),
+    "billion": ("million", "trillion"),
+    "m": ("bn",),
+    "bn": ("m",),
+}
 
 
 @edit(
@@ -52,7 +65,8 @@ def number(batch: ClaimBatch) -> Iterator[Result]:
 
     The number must stand in the one sentence that decides the claim, in any form, and the other one nowhere in the
     document, in no form. Numbers that are approximate, bounded, negated, possible or part of a name, range or
-    restriction stay as they are. ``kind`` is count, percent, money, age or measure.
+    restriction stay as they are. Gold is contradiction, or non-entailment of claims about one of several things (*a bet
+    of $75 was placed*). ``kind`` is count, percent, money, age or measure.
     """
     for row, claim in batch.supported():
         measures = [measure for measure in candidate_measures(claim.text) if _is_number(claim.text, measure)]
@@ -61,16 +75,17 @@ def number(batch: ClaimBatch) -> Iterator[Result]:
             if chosen:
                 yield row, chosen
             continue
-        yield row, change_number(claim, chosen, _number_kind(claim.text, chosen), "contradiction")
+        yield row, change_number(claim, chosen, _number_kind(claim.text, chosen), _gold(claim.text, chosen))
 
 
-@edit("unit", summary="A unit or scale of a supported claim replaced by another", rows=50, version=2)
+@edit("unit", summary="A unit or scale of a supported claim replaced by another", rows=50, version=3)
 def unit(batch: ClaimBatch) -> Iterator[Result]:
     """One unit of a supported claim becomes another: 167 metres, 167 feet; 60 million, 60 billion; 5 euros, 5 dollars.
 
     The amount must stand in the one sentence that decides the claim, and the new one nowhere in the document, in no
     unit. Units that are almost equal are never exchanged. ``kind`` is scale, money, or what the unit measures. Gold is
-    contradiction, or non-entailment where the claim is about something else after that time.
+    contradiction, or non-entailment where the claim is about something else after that time or about one of several
+    things (*a bet of $75 was placed*).
     """
     for row, claim in batch.supported():
         measures = [measure for measure in candidate_measures(claim.text) if _has_other_unit(claim, measure)]
@@ -103,7 +118,13 @@ def is_duration(text: str, measure: Measure) -> bool:
 def duration_gold(text: str, measure: Measure) -> str:
     """Gold after a change of a duration: it may have been the time in which something else was true."""
     restricts = _RESTRICTION.search(text[: measure.start].rstrip()) or _EVENT_TIME.match(text, measure.end)
-    return "non-entailment" if restricts else "contradiction"
+    return "non-entailment" if restricts or _KIND_OF_THING.match(text, measure.end) else _gold(text, measure)
+
+
+def _gold(text: str, measure: Measure) -> str:
+    """Gold after a change of a number; *a sailor owns the 8-year-old dog* is about a certain dog."""
+    is_open = is_indefinite(text) and not _DETERMINED.search(text[: measure.start].rstrip())
+    return "non-entailment" if is_open else "contradiction"
 
 
 def change_number(claim: CheckedClaim, measure: Measure, kind: str, label: str) -> EditedPair | str:
@@ -228,15 +249,18 @@ def _change_unit(claim: CheckedClaim, measure: Measure) -> EditedPair | str:
         if not odd and not mentions.has_amount(measure.bare * SCALES[scale], measure.unit):
             start = claim.text.index(measure.scale, measure.number_end)
             changes.append((claim.text[:start] + scale + claim.text[start + len(measure.scale) :], scale, "scale"))
+    lasting = measure.dimension == "time" and _LASTING.search(claim.text[: measure.start])
     for other in _other_units(measure):
         written = _write_unit(measure, other)
+        if lasting and measure.unit and other.factor < measure.unit.factor:
+            continue
         if written and not mentions.has_amount(measure.value, other):
             changes.append((_replace_unit(claim.text, measure, written), written, _unit_kind(other)))
     if not changes:
         return IN_DOCUMENT
     text, written, kind = changes[claim.choose(len(changes), 1)]
     old = measure.scale if kind == "scale" else measure.sign or measure.unit_text
-    label = duration_gold(claim.text, measure) if measure.dimension == "time" else "contradiction"
+    label = duration_gold(claim.text, measure) if measure.dimension == "time" else _gold(claim.text, measure)
     return EditedPair(claim=text, label=label, change=f"{old} → {written}", kind=kind)
 
 

@@ -47,6 +47,16 @@ _FIRST_IN = re.compile(
     r"|previous|only|just) )*$"
 )
 """What is the first, second or largest one in seven years is so in seven weeks, too."""
+_EXTREME = re.compile(r"[- ](?:high|low|peak|record|best|worst)s?\b")
+"""A seven-year high is a five-year one, too."""
+_TITLE = re.compile(r" \(| (?:is|was|has)\b")
+"""Shows that a number that begins a sentence is a title: *3096 is a film*."""
+_INDEFINITE = re.compile(
+    r"(?i)there (?:is|was|has been|will be) (?:an?|another|one) (?!total of\b)"
+    r"|(?:an?|another|one) (?!total of\b).*\b(?:was|were|had|been|\w\w+ed|won|lost|sold|spent|paid|made|took"
+    r"|gave|went|came|said|found|cost|met|held|ran|rose|fell|grew|hit|cut|left|built|bought|brought|began|sent|saw|drew|drove)\b"
+)
+"""*A bet of $75 was placed*; *a spider has eight legs* is about all spiders."""
 _NEAR = 50
 """How many characters before and after a number are looked at."""
 _MOST_COMMON = 12
@@ -114,10 +124,15 @@ def problem_in_claim(text: str, measure: Measure) -> str:
         return "vague number"
     if measure.dimension != "time" and _THRESHOLD.search(before):
         return "part of a restriction"
-    if is_first_in(before):
+    if is_first_in(before) or (measure.dimension == "time" and _EXTREME.match(text, measure.end)):
         return "first, last or only ones"
     problem = change_problem(before) or context_problem(text, measure.start, measure.end)
     return problem or claim_problem(text) or restriction_problem(text, before)
+
+
+def is_indefinite(text: str) -> bool:
+    """Whether a claim tells of one of several things; another may have another value: *a bet of $75 was placed*."""
+    return _INDEFINITE.match(text) is not None
 
 
 def is_first_in(before: str) -> bool:
@@ -242,6 +257,8 @@ def _in_name(text: str, measure: Measure) -> bool:
             measure.unit_text[:1].isupper() and measure.unit is not None and measure.unit_text != measure.unit.short
         )
         return titled or bool(re.search(r'["“\'‘]$', before))
+    if not measure.is_words and not before.strip() and _TITLE.match(text, measure.end):
+        return True
     following = _WORD_AFTER.match(text[measure.end :])
     if following and following[1][0].isupper() and not measure.is_words:
         return True
@@ -249,10 +266,12 @@ def _in_name(text: str, measure: Measure) -> bool:
     if not match:
         return bool(before)
     word = match[1].lower().rstrip(".")
+    # In quotation marks, too: the film "Apollo 13".
+    is_name = match[1].lstrip("\"“‘'")[:1].isupper()
     if role_words("before").get(word) == "name" or match[1].lower() in ("no.", "nos."):
         return True
     opens = " " not in before.strip() and word in role_words("end")
-    return match[1][0].isupper() and not measure.is_words and not opens
+    return is_name and not measure.is_words and not opens
 
 
 def restriction_problem(text: str, before: str) -> str:

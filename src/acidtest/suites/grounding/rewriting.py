@@ -86,8 +86,11 @@ def _rewrite_number(text: str, measure: Measure) -> Iterator[Rewriting]:
 def _other_numbers(text: str, measure: Measure) -> Iterator[tuple[str, str]]:
     """Other forms of a number, each with its scale."""
 
+    from acidtest.text.measures import SHORT_SCALES
     from acidtest.text.quantities import in_words
 
+    if measure.scale in SHORT_SCALES:
+        return
     value, bare = measure.value, measure.bare
     if measure.is_words:
         if measure.start and (measure.unit or measure.value > 12 or _counts_noun(text, measure)):
@@ -196,7 +199,9 @@ def _digits(measure: Measure) -> str:
 
 
 def _scale(measure: Measure) -> str:
-    scale = _in_digits(measure)[1] if measure.is_words else measure.scale
+    from acidtest.text.measures import SHORT_SCALES
+
+    scale = _in_digits(measure)[1] if measure.is_words else SHORT_SCALES.get(measure.scale, measure.scale)
     return f" {scale}" if scale else ""
 
 
