@@ -97,6 +97,37 @@ def test_only_what_is_entailed_may_replace_the_word(category: str, text: str, re
         ("antonyms-wordnet", "A male nurse came.", None),
         ("antonyms", "The modern republic became independent.", None),
         ("ordinals", "It was used on the first landing.", None),
+        # A firm has annual profits and monthly ones; other practices were honest. He built one tower, though.
+        (
+            "antonyms",
+            "The firm in the north of the town has posted annual profits that were larger than all had expected.",
+            "nothing definite",
+        ),
+        (
+            "antonyms",
+            "A number of firms in the south of Korea went bankrupt because of dishonest practices in those years.",
+            "nothing definite",
+        ),
+        (
+            "antonyms",
+            "Its foreign debt was forgiven by the banks in London, which had lent the money in the years of the war.",
+            "nothing definite",
+        ),
+        (
+            "antonyms",
+            "In the last year of the war the mayor of the town built a tall tower at the end of the bridge.",
+            None,
+        ),
+        (
+            "antonyms",
+            "In the last year of the war the mayor of the town was an important man in the eyes of the king.",
+            None,
+        ),
+        (
+            "antonyms",
+            "A woman in formal clothes is standing next to a man who is looking at one of the tall trees.",
+            None,
+        ),
     ],
 )
 def test_nothing_contradicts_what_may_be_true_of_another_too(category: str, text: str, reason: str | None) -> None:

@@ -188,3 +188,19 @@ def test_the_plural_of_a_piece_is_pieces() -> None:
 def test_a_word_in_another_sense_is_left_alone(category: str, text: str, new: str) -> None:
     found = rows(category, text)
     assert new not in found["hypothesis_word"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "word"),
+    [
+        ("antonyms-wordnet", "The court agreed Monday to hear the case.", "disagreed"),
+        ("antonyms-wordnet", "The brunt of the unemployment was felt in the east.", "employment"),
+        ("antonyms", "Their faces were hidden behind masks.", "in front of"),
+        ("ordinals", "Its theme is the collision of cultures soon after first contact.", "second"),
+        ("synonyms", "He studied law in his teens.", "teenagers"),
+        ("synonyms", "The cuts come amid competition from online advertising.", "among"),
+        ("synonyms", "The members happen not to like it.", "occur"),
+    ],
+)
+def test_words_in_fixed_expressions_stay(category: str, text: str, word: str) -> None:
+    assert word not in rows(category, text)["hypothesis_word"]

@@ -31,6 +31,15 @@ NUMBERS_AND_TIMES = ("cardinals", "ordinals", "weekdays", "months", "seasons", "
 _PLURALS = ("plural", "only plural", "mass")
 _MODIFIERS = ("DT", "PDT", "PRP$", "POS", "CD", "JJ", "JJR", "JJS", "VBN", "VBG")
 """Tags between the beginning of a noun phrase and its noun."""
+_DEFINITES = ("the", "this", "that", "these", "those", "both", "whose")
+_CONCRETE = ("person", "animal", "artifact", "body", "food", "object", "plant", "substance")
+"""Kinds of nouns for what a text tells of when it names one: *he built a tall tower*."""
+_COPULAS = ("is", "are", "was", "were", "'s", "'re", "be", "been", "became", "become", "remains", "remained")
+_LONGEST_PHRASE = 5
+"""How many words before a noun are searched for its article."""
+_SHORTEST_PROSE, _LONGEST_CAPTION = 16, 25
+"""A text with more words than the first is prose if it tells of the past or of what may be, with more than the second
+unless it tells of what is going on."""
 _NO_THINGS = (
     "act", "attribute", "cognition", "event", "feeling", "motive", "possession", "process", "relation", "state", "time",
 )  # fmt: skip
@@ -157,7 +166,54 @@ def _reasons_against_opposites(around: Neighbours, sentences: Sentences, places:
         | _has_word(sentences, places, "frequency"),
         "said of some": _is_said_of_some(sentences, places),
         "says which ones": _says_which(around, sentences, places),
+        "nothing definite": _is_indefinite_in_prose(sentences, places),
     }
+
+
+def _is_indefinite_in_prose(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether an adjective in a long text that is no caption describes nothing definite.
+
+    *The firm posted annual profits*, *it was due to dishonest practices*: there may be monthly profits and honest
+    practices, too. So may *its foreign debt* be one of two. A caption tells of all that is to be seen, *he built a tall
+    tower* of the tower that he built, and what something is said to be is definite: *Hauer was an important composer*.
+    """
+    around = Neighbours(sentences, places)
+    things = [*NOUNS, "VBG"]
+    at_once, later = around.tag(1).is_in(things), around.tag(1).is_in(["JJ", "VBN", ","]) & around.tag(2).is_in(things)
+    further = around.tag(1).is_in(["JJ"]) & around.tag(2).is_in(["JJ", "VBN"]) & around.tag(3).is_in(things)
+    attribute = inside = (places["slot"] == "adjective") & (at_once | later | further)
+    noun = around.word(1).zip_with(at_once, around.word(2).zip_with(later, around.word(3)))
+    determined = predicate = single = attribute & False
+    for step in range(1, _LONGEST_PHRASE + 1):
+        word, tag = around.word(-step), around.tag(-step)
+        article = word.is_in(["a", "an"])
+        single |= inside & (article | (tag == "CD"))
+        determined |= inside & (word.is_in(_DEFINITES) | tag.is_in(["PRP$", "POS"]) | word.str.ends_with("'s"))
+        before = _is_copula(around.word(-step - 1), around.tag(-step - 1))
+        predicate |= inside & (_is_copula(word, tag) | (article & before))
+        inside &= tag.is_in([*_MODIFIERS, *NOUNS, "RB", ","]) & ~tag.is_in(["DT", "PRP$", "POS"])
+    determined |= single & noun_kinds(noun).is_in(_CONCRETE)
+    classifying = places["item"].is_in(pl.concat(map(place_words, ("classifying", "several"))).implode())
+    open_phrase = _is_prose(sentences, places) & ~determined
+    kind = _is_prose(sentences, places, longest_caption=_SHORTEST_PROSE) & classifying
+    return attribute & ~predicate & (open_phrase | kind)
+
+
+def _is_copula(words: pl.Series, tags: pl.Series) -> pl.Series:
+    # The tag tells "it's" from "the firm's".
+    return words.is_in(_COPULAS) & tags.str.starts_with("VB")
+
+
+def _is_prose(sentences: Sentences, places: pl.DataFrame, *, longest_caption: int = _LONGEST_CAPTION) -> pl.Series:
+    """Whether the text of each place is long and tells of the past, or too long for a caption in the progressive."""
+    tag, lower = sentences.frame["tag"], sentences.lower
+    perfect = (tag == "VBN") & lower.shift(1).is_in(["has", "have", "had", "been"])
+    told = tag.is_in(["VBD", "MD"]) | perfect.fill_null(value=False)
+    words, past, progressive = (
+        np.bincount(sentences.text, flags, minlength=len(sentences.texts))[places["text"].to_numpy()]
+        for flags in (None, told.to_numpy(), (tag == "VBG").to_numpy())
+    )
+    return pl.Series((words > _SHORTEST_PROSE) & ((past > 0) | ((words > longest_caption) & (progressive == 0))))
 
 
 def _is_said_of_some(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
