@@ -76,6 +76,11 @@ def category_names() -> list[str]:
     return packaged_table("lexical/categories.tsv")["category"].to_list()
 
 
+def list_names() -> list[str]:
+    """The names of the categories whose words stand in a list, not in pairs."""
+    return [name for name in category_names() if name not in _OF_PAIRS]
+
+
 @cache
 def category(name: str) -> WordCategory:
     """A category by name."""

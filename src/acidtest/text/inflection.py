@@ -223,7 +223,7 @@ def plural(noun: str) -> str:
     """The plural of a noun."""
     if noun in _irregular_plurals():
         return _irregular_plurals()[noun]
-    if noun in word_list("same in plural"):
+    if noun in word_list("same in plural") or noun in word_list("only plural"):
         return noun
     if noun.endswith("man") and not noun.endswith(("human", "german", "roman", "shaman", "talisman")):
         return noun[:-3] + "men"

@@ -8,9 +8,8 @@ read from what ``acidtest agreement ANSWERS --questionnaire swaps -o FILE`` writ
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,12 +21,12 @@ from acidtest.core.errors import FileError
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.tables import read_table
-from acidtest.io.wordlists import STARTER_CITATION, packaged_table, starter_premises, word_list
-from acidtest.text.inflection import inflect, plural, replace_span
-from acidtest.text.lexicon import is_listed
+from acidtest.io.wordlists import STARTER_CITATION, packaged_table, starter_premises
+from acidtest.text.inflection import inflect
 from acidtest.text.sentences import Sentences
+from acidtest.text.swap_places import Occurrence, TaggedWords, misfit, rewrite_occurrences
 from acidtest.text.tokens import TokenColumns, tokenise
-from acidtest.text.wordnet import noun_kind, wordnet
+from acidtest.text.wordnet import wordnet
 
 _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RBR": "r", "RBS": "r"} | dict.fromkeys(
     ("VB", "VBP", "VBZ", "VBG", "VBD", "VBN"), "v"
@@ -35,24 +34,8 @@ _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RB
 PLURALS = pl.DataFrame({"word": ["people"], "pos": ["n"], "base": ["person"]})
 """Plurals that WordNet does not know as such."""
 
-_COUNTABLE_KINDS = ("animal", "artifact", "body", "group", "location", "object", "person", "plant")
-_ARTICLE = re.compile(r"\b(?:an?|one|each|every|another) (?:[\w-]+ ){0,2}$", re.IGNORECASE)
-_HEAD = re.compile(
-    r"\s*(?:[.,;:!?]|$)|\s+(?:of|in|on|at|with|is|are|was|were|and|or|that|who|which|to|for|from|by|near|under|while|as)\b"
-)
-"""What goes before a noun that stands for one thing, and what follows a noun that describes no other."""
-
 _LABELS = ("premise", "hypothesis", "label")
 DISCARDED, UNDECIDED = "discarded", "undecided"
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """One place where a word stands in a text: its characters and its Penn tag."""
-
-    start: int
-    end: int
-    tag: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +45,7 @@ class Swaps:
     ``frame`` has a row for each pair of words that can be swapped: ``row``, the number of the pair of sentences; the
     columns of the table of word pairs (lemmas, pos, relation, ``sure``); the inflected words in lower case, before and
     after (``swapped_…_word``); the sentences after the swap; and ``premise_places`` and ``hypothesis_places``, lists of
-    start, end and tag.
+    the fields of ``Occurrence``.
     """
 
     frame: pl.DataFrame
@@ -78,44 +61,18 @@ def swaps(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame, *, ta
         places = _places(texts, wanted, tagger).rename({"lemma": f"{side}_lemma", "places": f"{side}_places"})
         located = located.join(places, on=["row", f"{side}_lemma", "pos"], maintain_order="left")
     left_out["another part of speech"] = candidates.height - located.height
-    sides = {"premise": premises, "hypothesis": hypotheses}
-    fitting = located.filter([_fits_places(row, sides) for row in located.iter_rows(named=True)])
-    left_out["no singular or plural"] = located.height - fitting.height
-    return Swaps(_swap_rows(fitting, premises, hypotheses), +left_out)
+    misfits = pl.Series([_misfit(row) for row in located.iter_rows(named=True)], dtype=pl.String)
+    left_out.update(misfits.filter(misfits != ""))
+    return Swaps(_swap_rows(located.filter(misfits == ""), premises, hypotheses), +left_out)
 
 
-@cache
-def has_plural(noun: str) -> bool:
-    """Whether a noun is used in the plural: not *music* or *clothing*.
-
-    Where the lexicon of the tagger has no plural, things and living beings have one all the same (*footbridges*), and
-    other nouns do not (*jealousies*).
-    """
-    if noun in word_list("without plural"):
-        return False
-    return noun_kind(noun) in _COUNTABLE_KINDS or bool(is_listed(pl.Series([plural(noun)]))[0])
-
-
-def fits_number(text: str, places: Sequence[Occurrence], noun: str) -> bool:
-    """Whether a noun can stand in all places of another: *music* neither in *two songs* nor in *a song*."""
-    in_plural = any(place.tag == "NNS" for place in places)
-    in_singular = any(_ARTICLE.search(text[: place.start]) and _HEAD.match(text[place.end :]) for place in places)
-    return not (in_plural or in_singular) or has_plural(noun)
-
-
-def _fits_places(row: Mapping[str, Any], texts: Mapping[str, pl.Series]) -> bool:
-    """Whether each of two nouns can stand in the places of the other."""
-    return row["pos"] != "n" or all(
-        fits_number(texts[side][row["row"]], [Occurrence(**place) for place in row[f"{side}_places"]], row[other])
-        for side, other in (("premise", "hypothesis_lemma"), ("hypothesis", "premise_lemma"))
-    )
-
-
-def rewrite_occurrences(text: str, places: Sequence[Occurrence], *, lemma: str, pos: str) -> str:
-    """The text with a lemma, inflected to fit, in each of the places."""
-    for place in sorted(places, key=lambda occurrence: occurrence.start, reverse=True):
-        text = replace_span(text, place.start, place.end, word=inflect(lemma, pos, place.tag))
-    return text
+def _misfit(row: Mapping[str, Any]) -> str:
+    """Why the words of a row cannot take each other's places; empty if they can."""
+    places = {side: [Occurrence(**place) for place in row[f"{side}_places"]] for side in ("premise", "hypothesis")}
+    lemmas = {side: row[f"{side}_lemma"] for side in places}
+    orders = (("premise", "hypothesis"), ("hypothesis", "premise"))
+    reasons = [misfit(places[a], lemmas[b], lemmas[a], row["pos"], places[b]) for a, b in orders]
+    return next(filter(None, reasons), "")
 
 
 def base_forms(words: pl.Series) -> pl.DataFrame:
@@ -163,7 +120,8 @@ def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame
     tokens = Sentences.of(texts.gather(rows), tagger).frame
     tokens = tokens.select(
         "start", "end", "tag", row=rows.gather(tokens["text"]), word=pl.col("token").str.to_lowercase()
-    )
+    ).with_row_index("at")
+    tagged = TaggedWords(*(tokens[name].to_list() for name in ("word", "tag", "row")))
     forms = base_forms(tokens["word"].unique(maintain_order=True)).select("word", lemma="base").unique()
     occurrences = wanted.join(forms, on="lemma").join(tokens, on=["row", "word"]).sort("row", "lemma", "pos", "start")
     tag_pos = pl.col("tag").replace_strict(_POS, default=None, return_dtype=pl.String)
@@ -173,9 +131,14 @@ def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame
     # Taggers call "closed" a participle even where it is an adjective, the opposite of "open".
     participle = (pl.col("pos") == "a") & (pl.col("tag") == "VBN") & (pl.col("word") == pl.col("lemma"))
     fits = (pl.col("pos") == "") | (tag_pos == pl.col("pos")).fill_null(value=False) | participle
+    seen = occurrences.select("at", "pos", "tag").rows()
+    occurrences = occurrences.with_columns(
+        construction=pl.Series([tagged.construction(*place) for place in seen], dtype=pl.String),
+        is_possessive=pl.Series([tagged.is_possessive(at) for at, _, _ in seen], dtype=pl.Boolean),
+    )
     return (
         occurrences.group_by("row", "lemma", "pos", maintain_order=True)
-        .agg(places=pl.struct("start", "end", "tag"), fits=fits.all())
+        .agg(places=pl.struct("start", "end", "tag", "construction", "is_possessive"), fits=fits.all())
         .filter("fits")
         .drop("fits")
     )

@@ -56,7 +56,7 @@ SWAP_SUITES = (
         "swaps/antonyms-ex-situ",
         "antonym",
         "ex situ",
-        55,
+        54,
         "A sentence and itself with a word turned into its antonym, from a contradiction with both, and swapped",
         """The antonyms of ``swaps/antonyms-in-situ`` in one context, that of premise or hypothesis, drawn at random.
 
@@ -299,14 +299,14 @@ def _proxies(row: Mapping[str, Any], side: str, known: frozenset[str]) -> list[t
     """Every proxy for one side: the relation of the premise's word to the hypothesis's, the proxy, the new text."""
     from acidtest.text.inflection import inflect
     from acidtest.text.swap_pairs import proxy_words
-    from acidtest.text.swaps import Occurrence, fits_number, rewrite_occurrences
+    from acidtest.text.swap_places import Occurrence, misfit, rewrite_occurrences
 
     pos, both_texts = row["pos"], f"{row['premise']} {row['hypothesis']}".lower()
-    places = [Occurrence(**place) for place in row[f"{side}_places"]]
-    proxies = []
-    for lemma, relation in proxy_words(row[f"{_OTHER_SIDE[side]}_lemma"], row[f"{side}_lemma"], pos):
+    places, elsewhere = ([Occurrence(**place) for place in row[f"{of}_places"]] for of in (side, _OTHER_SIDE[side]))
+    old, proxies = row[f"{side}_lemma"], []
+    for lemma, relation in proxy_words(row[f"{_OTHER_SIDE[side]}_lemma"], old, pos):
         word = inflect(lemma, pos, places[0].tag)
-        fits = pos != "n" or fits_number(row[side], places, lemma)
+        fits = not misfit(places, lemma, old, pos, elsewhere)
         if word in known and word not in both_texts and fits:
             premise_relation = relation if side == "premise" else _INVERSE[relation]
             proxies.append((premise_relation, word, rewrite_occurrences(row[side], places, lemma=lemma, pos=pos)))
