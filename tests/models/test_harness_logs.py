@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import write_json
+from acidtest.core.files import Archive, write_json
 from acidtest.models.harness_logs import HarnessLog, HarnessModel, mean_label
 from acidtest.models.harness_tasks import ReplyAnswer, TaskRecipe
 from acidtest.models.inspect_logs import is_inspect_log, read_inspect_log
@@ -74,6 +74,7 @@ def test_samples_hold_numbers_texts_of_numbers_or_a_reply(tmp_path: Path) -> Non
             r"samples_x\.jsonl:2: filtered_resps holds \[\['x', 'y'\]\], neither one reply",
         ),
         (sample("b", [[-1, True]]), r"samples_x\.jsonl:2: filtered_resps holds"),
+        (sample("b", [[10**400, True]] * 3), r"samples_x\.jsonl:2: filtered_resps holds"),
         (
             sample("b", ["neutral"], recipe='{"suite": "cues"}'),
             r"samples_x\.jsonl:2: the recipe of the task",
@@ -128,6 +129,20 @@ def test_an_archive_is_read_without_inspect(tmp_path: Path) -> None:
 def test_what_is_wrong_in_an_archive_is_named(content: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=message):
         read_inspect_log(write_archive(tmp_path / "a.eval", content))
+
+
+def test_a_member_whose_name_is_no_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(HEADER))
+        archive.writestr("sümmaries.json", "[]")
+        archive.writestr("summaries.json", "[]")
+    # Only the name beside the content is damaged; the table at the end of the archive is whole.
+    content = path.read_bytes()
+    place = content.index("sümmaries.json".encode())
+    path.write_bytes(content[:place] + b"\xff" + content[place + 1 :])
+    with Archive(path) as damaged, pytest.raises(FileError, match=r"a\.eval: sümmaries\.json: cannot be unpacked: "):
+        b"".join(damaged.pieces("sümmaries.json"))
 
 
 def test_an_archive_unpacks_to_no_more_than_a_file_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

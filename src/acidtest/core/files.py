@@ -306,7 +306,15 @@ class Archive:
                     self._unpacked += len(piece)
                     refuse_bomb(self.path, self._packed, self._unpacked, remedy=self._remedy)
                     yield piece
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error) as error:
+        except (
+            zipfile.BadZipFile,
+            ValueError,
+            NotImplementedError,
+            RuntimeError,
+            EOFError,
+            OSError,
+            zlib.error,
+        ) as error:
             raise FileError(self.path, f"{name}: cannot be unpacked: {error}; {self._remedy}") from error
 
     def read(self, name: str, most_bytes: int) -> bytes:

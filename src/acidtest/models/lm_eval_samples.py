@@ -96,7 +96,7 @@ def _read_responses(responses: list[Any], recipe: TaskRecipe, path: Path, line: 
     try:
         # Older versions write numbers, newer ones write them as text.
         values = [float(value) for value, _ in responses]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = []
     if len(values) != len(labels):
         problem = f"filtered_resps holds {f'{responses!r}'[:60]}, neither one reply nor the likelihoods of "
