@@ -21,9 +21,9 @@ import polars as pl
 from race import ROOT, SHARED, parse_options, peak_megabytes, race, report, run_step
 
 import acidtest
-from acidtest.text.sentences import Places, Sentences
-from acidtest.text.tagging import taggers
-from acidtest.text.trees import Tree, head_index, tree
+from acidtest.english.sentences import Places, Sentences
+from acidtest.english.tagging import taggers
+from acidtest.english.trees import Tree, head_index, tree
 
 SNLI = "snli/snli_1.0_test.jsonl.gz"
 """The test split: sentences of the others were read while the light parser was written."""
@@ -175,8 +175,8 @@ def candidate_places(sentences: Sentences) -> Places:
 
 def agreement(corpus: str, tagger: str, count: int) -> dict[str, Any]:
     """Shares of candidate words with the head, clause and kind of clause of the treebank."""
-    from acidtest.text.contexts import clause_kind as kind_of
-    from acidtest.text.parses import TaggedTokens, trees
+    from acidtest.english.contexts import clause_kind as kind_of
+    from acidtest.english.parses import TaggedTokens, trees
 
     texts, brackets = zip(*parses(corpus, count), strict=True)
     sentences = Sentences.of(pl.Series(texts), tagger)

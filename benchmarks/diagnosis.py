@@ -19,7 +19,7 @@ import acidtest
 from acidtest.core.draws import key
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Suite
-from acidtest.text.heuristics import words
+from acidtest.pairs.heuristics import words
 
 Row = Mapping[str, str]
 SUITES = ("cues", "premises")

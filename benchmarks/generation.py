@@ -19,9 +19,9 @@ from race import parse_options, peak_megabytes, race, report, run_step, timing_r
 
 import acidtest
 from acidtest.io.wordlists import packaged_table
+from acidtest.pairs.hans import compile_templates
+from acidtest.pairs.hans_vocabulary import vocabulary
 from acidtest.suites.catalogue import SUITES, Request
-from acidtest.text.hans_templates import compile_templates
-from acidtest.text.vocabulary import vocabulary
 
 SEED = 0
 ROWS = 1_000

@@ -28,9 +28,9 @@ import polars as pl
 from race import allowed_megabytes, parse_options, peak_megabytes, race, report, run_step
 
 import acidtest
+from acidtest.english.wordnet import wordnet
 from acidtest.suites.catalogue import SUITES, Request
 from acidtest.suites.grounding import starter_claims
-from acidtest.text.wordnet import wordnet
 
 PREFIX, ANSWERS = "grounding/", "grounding/answers"
 STREAMED = ("grounding/number", "grounding/filler")

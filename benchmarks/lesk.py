@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from race import MNLI, ROOT, corpora, median_seconds, parse_options, race, report, require, seconds, skip
 
-from acidtest.text.senses import VARIABLE, senses
-from acidtest.text.wordnet import WordNet, wordnet
+from acidtest.english.senses import VARIABLE, senses
+from acidtest.english.wordnet import WordNet, wordnet
 
 WORDNET = ROOT / "build" / "resources" / "wordnet"
 

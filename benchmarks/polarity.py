@@ -17,8 +17,8 @@ from race import SHARED, SNLI, corpora, median_seconds, parse_options, report, s
 
 import acidtest
 from acidtest.core.labels import LABELS
-from acidtest.text.pair_counts import polarities
-from acidtest.text.tokens import tokens
+from acidtest.english.tokens import tokens
+from acidtest.pairs.counts import polarities
 
 SAMPLE = 100
 """Word pairs that the plain loop is timed on."""

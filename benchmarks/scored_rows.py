@@ -11,7 +11,7 @@ from race import median_seconds, parse_options, peak_megabytes, report
 
 import acidtest
 from acidtest.core.run import Header, ModelFacts, Run
-from acidtest.studies.rows import breakdowns, score_rows
+from acidtest.studies.scoring.rows import breakdowns, score_rows
 
 
 def random_run(rows: int) -> Run:

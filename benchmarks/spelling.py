@@ -18,8 +18,8 @@ from race import MNLI, SNLI, corpora, parse_options, race, report, require, shar
 import acidtest
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.text.letters import find_words
-from acidtest.text.misspelling import misspell
+from acidtest.english.letters import find_words
+from acidtest.english.misspelling import misspell
 
 BLOCK = 7_000
 """Sentences taken at once, as the suite does."""

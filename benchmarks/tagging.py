@@ -10,8 +10,8 @@ import polars as pl
 from race import MNLI, corpora, parse_options, race, report, require, shared_files, timing_rows
 
 import acidtest
-from acidtest.text.tagging import tag_texts
-from acidtest.text.tokens import sentences, tokens
+from acidtest.english.tagging import tag_texts
+from acidtest.english.tokens import sentences, tokens
 
 
 def load_texts(count: int) -> pl.Series:

@@ -16,11 +16,11 @@ import polars as pl
 from race import parse_options, report, shared_files
 
 import acidtest
+from acidtest.english.tokens import number_distinct
 from acidtest.io.published import published_scores
 from acidtest.models.baseline import LABEL_OF
-from acidtest.text.alignment import replaced_words
-from acidtest.text.tokens import number_distinct
-from acidtest.text.word_relations import Antonyms, First, Meanings, Similar
+from acidtest.pairs.alignment import replaced_words
+from acidtest.pairs.word_relations import Antonyms, First, Meanings, Similar
 
 FILE = "breaking_nli/breaking_nli_quarter.jsonl"
 SENSES = (1, 2, 3, 99)

@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from acidtest import api
-from acidtest.text.bigrams import LEAST
-from acidtest.text.tagging import tag_texts
+from acidtest.english.tagging import tag_texts
+from acidtest.suites.lexical.bigrams import LEAST
 
 OUTPUT = Path(__file__).parents[1] / "src" / "acidtest" / "data" / "lexical" / "bigrams.parquet"
 TOGETHER = 20_000

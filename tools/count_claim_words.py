@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 import acidtest
-from acidtest.text.heuristics import words
+from acidtest.pairs.heuristics import words
 
 OUTPUT = Path(__file__).parents[1] / "src" / "acidtest" / "data" / "grounding" / "claim_words.tsv"
 LEAST_ROWS, LEAST_RATIO = 200, 1.4

@@ -16,8 +16,8 @@ import polars as pl
 from acidtest import api
 from acidtest.core.digests import digests
 from acidtest.core.serialise import to_json
+from acidtest.pairs.category_rules import PREFIX, PROPOSED, proposed_categories
 from acidtest.stats.annotators import tag_quality
-from acidtest.text.category_rules import PREFIX, PROPOSED, proposed_categories
 
 OUTPUT = Path(__file__).parents[1] / "src" / "acidtest" / "data" / "taxonomy_tags" / "measured.tsv"
 

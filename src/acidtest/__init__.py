@@ -9,7 +9,7 @@ from acidtest.core.estimate import Estimate  # noqa: E402
 from acidtest.core.model import Model  # noqa: E402
 from acidtest.core.run import Run  # noqa: E402
 from acidtest.core.suite import Card, Suite  # noqa: E402
-from acidtest.text.heuristics import heuristics  # noqa: E402
+from acidtest.pairs.heuristics import heuristics  # noqa: E402
 from acidtest.version import __version__  # noqa: E402
 from acidtest.workflows.batteries import Reading, generate, load, save  # noqa: E402
 from acidtest.workflows.data_studies import audit, check  # noqa: E402

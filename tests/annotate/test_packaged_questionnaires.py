@@ -15,8 +15,8 @@ from acidtest.annotate.judgements import judgements
 from acidtest.annotate.questionnaires import Question, load_questionnaire, packaged_questionnaires
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
+from acidtest.pairs.heuristics import lexical_overlap
 from acidtest.studies.errors.samples import CATEGORIES
-from acidtest.text.heuristics import lexical_overlap
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 

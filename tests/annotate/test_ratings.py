@@ -13,9 +13,9 @@ from acidtest.annotate.judgements import judgement_ratings, judgements
 from acidtest.annotate.questionnaires import load_questionnaire
 from acidtest.annotate.ratings import read_ratings
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.corpora.files import read_corpus
 from acidtest.io.tables import read_table, write_table
 from acidtest.suites.taxonomy import read_categories
-from acidtest.text.corpora import read_corpus
 
 E, N, C = "entailment", "neutral", "contradiction"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from acidtest.cli.app import main
+from acidtest.english import senses
 from acidtest.io import store
-from acidtest.text import senses
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "english.md"
 

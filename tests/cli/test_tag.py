@@ -9,7 +9,7 @@ import pytest
 
 from acidtest.cli.app import main
 from acidtest.io.tables import read_table
-from acidtest.text.category_rules import PREFIX, PROPOSED
+from acidtest.pairs.category_rules import PREFIX, PROPOSED
 
 ROWS = (
     ("They post many articles.", "They do not post articles.", "contradiction"),

@@ -214,7 +214,7 @@ ELSEWHERE = {
     "io/claim_files.py": "a cell of a table",
     "io/columns.py": "a cell of a table",
     "models/prediction_files.py": "a cell of a table",
-    "text/statements.py": "the first line of a table",
+    "corpora/statements.py": "the first line of a table",
     "io/embeddings.py": "one word of a file of vectors",
     "zoo/trainer.py": "a checkpoint, of which everything that goes wrong is told",
 }

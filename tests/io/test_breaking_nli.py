@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.text.corpora import read_corpus
+from acidtest.corpora.files import read_corpus
 
 QUARTER = Path(__file__).parents[3] / "shared" / "data" / "breaking_nli" / "breaking_nli_quarter.jsonl"
 ROWS = [

@@ -12,7 +12,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.logs import NOTE
-from acidtest.text.corpora import Corpus, read_corpus
+from acidtest.corpora.files import Corpus, read_corpus
 
 LAKE = "The lake froze in January. Two boats sank."
 MILL = "The mill closed in 1931."

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import FileError
+from acidtest.corpora.files import read_corpus
 from acidtest.io import jsonlines
 from acidtest.io.tables import read_table, write_table
-from acidtest.text.corpora import read_corpus
 
 
 @pytest.fixture

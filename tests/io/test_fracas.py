@@ -8,9 +8,9 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import FileError
+from acidtest.corpora.files import read_corpus
 from acidtest.io import corpus_files
 from acidtest.io.corpus_files import fracas_table
-from acidtest.text.corpora import read_corpus
 
 # The published file begins so. Nothing fetches the document type it names.
 PROLOGUE = """<?xml version="1.0" encoding="UTF-8"?>

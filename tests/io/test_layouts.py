@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import FileError
+from acidtest.corpora.files import Corpus, read_corpus
 from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import write_table
-from acidtest.text.corpora import Corpus, read_corpus
 
 SNLI = ("sentence1", "sentence2", "gold_label")
 HUGGING_FACE = ("premise", "hypothesis", "label")

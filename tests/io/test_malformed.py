@@ -17,9 +17,9 @@ import pytest
 
 from acidtest.core import files
 from acidtest.core.errors import AcidtestError
+from acidtest.corpora.files import read_corpus
 from acidtest.io import blocks, corpus_files, rows
 from acidtest.io.layouts import LAYOUTS
-from acidtest.text.corpora import read_corpus
 
 SNLI = "sentence1\tsentence2\tgold_label\n"
 GOOD = "A cat sat.\tA cat lay.\tneutral\n"

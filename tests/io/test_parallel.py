@@ -7,9 +7,9 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import FileError
+from acidtest.corpora.files import read_corpus
 from acidtest.io.corpus_files import parallel_table
 from acidtest.io.tables import FileTable
-from acidtest.text.corpora import read_corpus
 
 PREMISES = 'Two cats sit .\n"Go , " she said .\nA dog\truns .\n'
 HYPOTHESES = "Cats sit .\nShe spoke .\nA dog sleeps .\n"

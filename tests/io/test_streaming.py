@@ -11,9 +11,9 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
+from acidtest.corpora.files import Corpus, read_corpus
 from acidtest.io import blocks, rows
 from acidtest.io.tables import write_table
-from acidtest.text.corpora import Corpus, read_corpus
 
 REAL = [
     "breaking_nli/breaking_nli_quarter.jsonl",

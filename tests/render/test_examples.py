@@ -16,7 +16,7 @@ from acidtest.core.document import Browser, Document
 from acidtest.render import examples as module
 from acidtest.render.examples import BLOCK, examples
 from acidtest.render.html import render_page
-from acidtest.studies.rows import model_names
+from acidtest.studies.scoring.rows import model_names
 
 GOLD, OTHER = "entailment", "non-entailment"
 PENN = "(ROOT (S (NP (DT The) (NN actor)) (VP (VBD slept)) (. .)))"

@@ -8,9 +8,9 @@ import pytest
 from nltk.metrics.agreement import AnnotationTask
 
 from acidtest.core.serialise import to_json
+from acidtest.pairs.taxonomy import CATEGORIES, is_taxinli, ordered_categories
 from acidtest.stats.agreement import cohen_kappa, fleiss_kappa, label_kappas, mean_kappa
 from acidtest.studies.agreement.categories import category_agreement, two_people
-from acidtest.text.taxonomy import CATEGORIES, is_taxinli, ordered_categories
 
 
 def said(*judgements: tuple[int, str, str | None]) -> pl.DataFrame:

@@ -13,12 +13,12 @@ import pytest
 from acidtest.core.document import Chart, Document, Note, Published, Section, Table, tables, walk
 from acidtest.core.estimate import Estimate
 from acidtest.core.ratings import Attendance, CheckCounts, Headcount, PeoplePace, Ratings, Times
+from acidtest.pairs.taxonomy import CATEGORIES
 from acidtest.render.files import write_chart
 from acidtest.render.html import render_page
 from acidtest.stats.annotators import InferenceAccuracy
 from acidtest.studies.agreement import AgreementResult, agreement
 from acidtest.studies.agreement.document import document
-from acidtest.text.taxonomy import CATEGORIES
 
 SAID = {"row": pl.Int64, "annotator": pl.String, "label": pl.String, "categories": pl.List(pl.String)}
 

@@ -11,9 +11,9 @@ import pytest
 
 from acidtest.core.ratings import Ratings, label_counts
 from acidtest.io.published import CONFIRMED, published_scores, published_share
+from acidtest.pairs.heuristics import HANS, is_hans
 from acidtest.stats.annotators import majority_share
 from acidtest.studies.agreement import PEOPLE_PUBLISHED, accuracy_slices
-from acidtest.text.heuristics import HANS, is_hans
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 

@@ -11,8 +11,8 @@ import pytest
 
 from acidtest import api
 from acidtest.cli.app import main
+from acidtest.pairs.taxonomy import CATEGORIES, node
 from acidtest.studies.comparison.contrasts import compare_runs
-from acidtest.text.taxonomy import CATEGORIES, node
 
 ROWS = """premise,hypothesis,label,lexical,world,genre
 A man sleeps.,A man naps.,entailment,1,0,a

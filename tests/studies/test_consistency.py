@@ -8,8 +8,8 @@ import pytest
 
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
-from acidtest.studies.rows import group_consistency, score_rows
 from acidtest.studies.scores import consistency_metrics, consistency_notes, gold_consistency, suite_results, violations
+from acidtest.studies.scoring.rows import group_consistency, score_rows
 
 #        law, group, gold, answered
 ROWS = [

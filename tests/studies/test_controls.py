@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from acidtest.studies.controls import Pairing
+from acidtest.studies.scoring.controls import Pairing
 
 
 def test_the_test_against_the_control_agrees_with_the_interval_beside_it() -> None:

@@ -20,10 +20,10 @@ from acidtest.core.draws import key
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS, one_hot
 from acidtest.core.suite import CONTROL, Suite
+from acidtest.pairs.heuristics import words
 from acidtest.render.explanations import FINDING_CODES
 from acidtest.studies.scores.diagnosis.suites import prompt_findings
-from acidtest.studies.severity import severity
-from acidtest.text.heuristics import words
+from acidtest.studies.scoring.severity import severity
 
 DISTRACTED = ("stress/word-overlap", "stress/negation", "stress/length-mismatch")
 BATTERY = ("cues", "premises", "hans", "stress/antonymy", "stress/spelling", *DISTRACTED)

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from acidtest.pairs.cues import cues
 from acidtest.studies.errors.samples import CATEGORIES, RULES, gold_majorities, propose_categories
-from acidtest.text.cues import cues
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "naik2018_stress_tests.md"
 LONG = "On the way home from the old market by the river, where my sister and I had gone to buy bread and honey and "

@@ -12,8 +12,9 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
-from acidtest.studies.controls import AgainstControl, pairing
-from acidtest.studies.error_kinds import (
+from acidtest.studies.scores import suite_results
+from acidtest.studies.scoring.controls import AgainstControl, pairing
+from acidtest.studies.scoring.error_kinds import (
     ErrorKind,
     Errors,
     ErrorsAgainstControl,
@@ -22,8 +23,7 @@ from acidtest.studies.error_kinds import (
     correct_kinds,
     errors_by_kind,
 )
-from acidtest.studies.rows import score_rows
-from acidtest.studies.scores import suite_results
+from acidtest.studies.scoring.rows import score_rows
 
 LABELS = {"E": "entailment", "N": "neutral", "C": "contradiction", "X": "non-entailment"}
 

@@ -10,9 +10,9 @@ import pytest
 from acidtest import api
 from acidtest.core.labels import LABELS
 from acidtest.studies.comparison.contrasts import compare_runs
-from acidtest.studies.expectations import HOLDS, expectation_findings, expectation_verdict
-from acidtest.studies.rows import score_rows
-from acidtest.studies.slices import chance, disagreement
+from acidtest.studies.scoring.expectations import HOLDS, expectation_findings, expectation_verdict
+from acidtest.studies.scoring.rows import score_rows
+from acidtest.studies.scoring.slices import chance, disagreement
 
 PAIRS = "premise\thypothesis\tlabel\n" + "".join(
     f"Cat number {number} sat.\tA cat sat.\t{'entailment' if number % 2 else 'neutral'}\n" for number in range(40)

@@ -12,8 +12,8 @@ from acidtest.core.labels import LABELS
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.studies.consistency import ConsistencyResult, RuleResult, consistency, document
-from acidtest.studies.expectations import SETS, expectation_rules
 from acidtest.studies.scores import suite_results
+from acidtest.studies.scoring.expectations import SETS, expectation_rules
 
 NAME = "consistency/sets"
 WIDER = "not less entailment, not more contradiction"

@@ -12,8 +12,8 @@ import pytest
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import CONTROL, Card
-from acidtest.studies.rows import ScoredRows, score_rows
 from acidtest.studies.scores import ReadingSpan, reading_notes, readings
+from acidtest.studies.scoring.rows import ScoredRows, score_rows
 
 LADDER = "length-ladder"
 LABELS = np.array(["entailment", "neutral", "contradiction"])

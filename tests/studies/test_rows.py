@@ -10,7 +10,7 @@ import pytest
 
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
-from acidtest.studies.rows import (
+from acidtest.studies.scoring.rows import (
     ScoredRows,
     accuracy,
     breakdown,

@@ -11,8 +11,8 @@ import pytest
 
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Card
-from acidtest.studies.rows import ScoredRows, score_rows
-from acidtest.studies.slices import confidence, disagreement, mistakes, spread
+from acidtest.studies.scoring.rows import ScoredRows, score_rows
+from acidtest.studies.scoring.slices import confidence, disagreement, mistakes, spread
 
 
 def test_one_row_of_each_slice_comes_before_a_second_of_any_the_surest_first() -> None:

@@ -16,8 +16,8 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card
-from acidtest.studies.error_kinds import Errors, confusion_table, kind_title
 from acidtest.studies.scores import suite_results
+from acidtest.studies.scoring.error_kinds import Errors, confusion_table, kind_title
 from acidtest.studies.stress import StressResult, StressTest, stress, stress_of_scores
 from acidtest.studies.stress.document import document, suite_title
 

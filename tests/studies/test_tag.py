@@ -7,8 +7,8 @@ import polars as pl
 from acidtest.core.document import Note, tables
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Suite, complete_columns
+from acidtest.pairs.category_rules import PREFIX, PROPOSED
 from acidtest.studies.tag import document, tag
-from acidtest.text.category_rules import PREFIX, PROPOSED
 
 
 def suite(columns: dict[str, list[bool]]) -> Suite:

@@ -8,9 +8,9 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, complete_columns
+from acidtest.pairs.cues import pair_cues
 from acidtest.suites.cues import FORMS, SWITCHED
 from acidtest.suites.sample import limit_rows
-from acidtest.text.cues import pair_cues
 
 CELL = ["material", "label", "form", *SWITCHED]
 

@@ -7,9 +7,9 @@ import re
 import numpy as np
 
 from acidtest.core.draws import Draws
+from acidtest.english.clauses import clause_doubts
 from acidtest.io.wordlists import packaged_table
 from acidtest.suites.length_ladder import content_words, filler
-from acidtest.text.clauses import clause_doubts
 
 SENTENCES = packaged_table("ladder/filler.tsv")
 DENIES_OR_GENERALISES = re.compile(

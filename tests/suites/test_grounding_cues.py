@@ -10,10 +10,10 @@ import pytest
 from acidtest import api
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table
+from acidtest.pairs.cues import overlap
+from acidtest.pairs.heuristics import words
 from acidtest.suites.grounding.cues import GOLD, PLACES, SWITCHED, CrossedClaim, draw_items
 from acidtest.suites.sample import limit_rows
-from acidtest.text.cues import overlap
-from acidtest.text.heuristics import words
 
 CELL = ["label", *SWITCHED, "evidence_place"]
 CELLS = len(GOLD) * len(PLACES) * 2 ** len(SWITCHED)

@@ -12,7 +12,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import NothingToMakeError
 from acidtest.core.suite import Suite
-from acidtest.text.names import Name, find_names, replace_name
+from acidtest.english.values.names import Name, find_names, replace_name
 
 DOCUMENT = (
     "Tove Nygren, the captain, scored eleven goals for Lundvik on Saturday. She is 36. "

@@ -15,10 +15,10 @@ from scipy import stats
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
+from acidtest.english.trees import binary, tree
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.hans_templates import compile_templates
-from acidtest.text.heuristics import heuristics
-from acidtest.text.trees import binary, tree
+from acidtest.pairs.hans import compile_templates
+from acidtest.pairs.heuristics import heuristics
 
 SUBCASES = str.split("""ln_subject/object_swap ln_preposition ln_relative_clause ln_passive ln_conjunction
 le_relative_clause le_around_prepositional_phrase le_around_relative_clause le_conjunction le_passive

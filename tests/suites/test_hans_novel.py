@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.text.heuristics import heuristics
-from acidtest.text.trees import binary, tree
+from acidtest.english.trees import binary, tree
+from acidtest.pairs.heuristics import heuristics
 
 both_vocabularies = pytest.mark.parametrize("vocabulary", ["published", "fresh"])
 

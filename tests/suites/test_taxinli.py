@@ -10,7 +10,7 @@ import pytest
 from acidtest import api
 from acidtest.core.checks import find_problems
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.text.taxonomy import CATEGORIES
+from acidtest.pairs.taxonomy import CATEGORIES
 
 # Counts of the released file by label (E, N, C); the sum is what gives 1.76 categories a pair.
 SOME = {"negation": (43, 185, 1157), "syntactic": (1722, 488, 693), "taxonomic": (13, 8, 13)}

@@ -9,7 +9,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.suite import CATEGORY
-from acidtest.text.category_rules import PREFIX, PROPOSED, proposed_categories
+from acidtest.pairs.category_rules import PREFIX, PROPOSED, proposed_categories
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
+from acidtest.pairs.taxonomy import CATEGORIES
+from acidtest.suites.custom.slots import VERB_FORMS, SlottedSentence
 from acidtest.suites.sample import limit_rows
 from acidtest.suites.taxonomy.templates import word_lists
-from acidtest.text.slots import VERB_FORMS, SlottedSentence
-from acidtest.text.taxonomy import CATEGORIES
 
 GOLD = ("entailment", "neutral", "contradiction")
 STARVED = {"spatial", "temporal", "causal", "conditional", "quantifier", "comparative", "coreference", "boolean"}

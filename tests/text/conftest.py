@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import polars as pl
 import pytest
 
-from acidtest.text import senses
-from acidtest.text.wordnet import wordnet
+from acidtest.english import senses
+from acidtest.english.wordnet import wordnet
 
 FETCHED = Path(__file__).parents[2] / "build" / "resources" / "wordnet"
 """Where ``make test`` puts the full WordNet."""

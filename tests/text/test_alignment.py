@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text.alignment import replaced_words
+from acidtest.pairs.alignment import replaced_words
 
 PAIRS: list[tuple[str | None, str | None, tuple[str, str, str]]] = [
     ("A man is sad.", "A man is unhappy.", ("sad", "unhappy", "replaced")),

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from acidtest.core.draws import Draws
-from acidtest.text.antonyms import replace_by_antonyms
-from acidtest.text.opposites import Caution, opposites, place_patterns
-from acidtest.text.word_relations import antonym_pairs, opposed_words
-from acidtest.text.wordnet import wordnet
+from acidtest.english.antonyms import replace_by_antonyms
+from acidtest.english.opposites import Caution, opposites, place_patterns
+from acidtest.english.wordnet import wordnet
+from acidtest.pairs.word_relations import antonym_pairs, opposed_words
 
 DRAWS = Draws(0, "stress/antonymy")
 

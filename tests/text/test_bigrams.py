@@ -11,9 +11,9 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import FileError
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.text.alignment import replaced_words
-from acidtest.text.bigrams import bigrams, plausible_by_tag, read_bigrams
-from acidtest.text.tagging import tag_texts
+from acidtest.english.tagging import tag_texts
+from acidtest.pairs.alignment import replaced_words
+from acidtest.suites.lexical.bigrams import bigrams, plausible_by_tag, read_bigrams
 
 
 def corpus(*texts: str) -> Suite:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from acidtest.english.inflection import forms_by_slot, tags_of_slot
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.categories import ANY, category, category_names
-from acidtest.text.inflection import forms_by_slot, tags_of_slot
+from acidtest.pairs.categories import ANY, category, category_names
 
 LISTS = [name for name in category_names() if category(name).alone]
 PAIRS = [name for name in category_names() if not category(name).alone]

@@ -12,7 +12,7 @@ from acidtest import api
 from acidtest.core.digests import digests
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.category_rules import (
+from acidtest.pairs.category_rules import (
     PREFIX,
     PROPOSED,
     better_than_chance,
@@ -21,8 +21,8 @@ from acidtest.text.category_rules import (
     rule_descriptions,
     rule_measures,
 )
-from acidtest.text.pair_tokens import TokenisedPairs, cue_list, shared_in_order, word_order_likeness
-from acidtest.text.taxonomy import CATEGORIES
+from acidtest.pairs.taxonomy import CATEGORIES
+from acidtest.pairs.tokens import TokenisedPairs, cue_list, shared_in_order, word_order_likeness
 
 PROPOSALS = [
     ("lexical", "The soup at the inn was cold.", "The soup at the inn was awful."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.claim_matches import claim_prior, name_share, names_in, number_share, word_share
+from acidtest.pairs.claim_matches import claim_prior, name_share, names_in, number_share, word_share
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.text.clauses import Clause, clause_doubts, clauses, non_assertions, nouns, words_and_lemmas
+from acidtest.english.clauses import Clause, clause_doubts, clauses, non_assertions, nouns, words_and_lemmas
 
 
 def clause(text: str) -> Clause | str:
@@ -116,7 +116,7 @@ def test_most_hypotheses_of_snli_are_one_clause() -> None:
     path = Path(__file__).parents[3] / "shared" / "data" / "snli" / "snli_1.0_dev.jsonl.gz"
     if not path.exists():
         pytest.skip("SNLI is not here")
-    from acidtest.text.corpora import read_corpus
+    from acidtest.corpora.files import read_corpus
 
     found = clauses(read_corpus(path).suite.frame.select("hypothesis").head(2000).collect().to_series(), "light")
     assert sum(isinstance(each, Clause) for each in found) > 1_200

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.text.sentences import Sentences
+from acidtest.english.sentences import Sentences
 
 MARKED = Path(__file__).parents[1] / "data" / "polarity.tsv"
 

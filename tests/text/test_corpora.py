@@ -11,10 +11,10 @@ import pytest
 from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.suite import COLUMNS
+from acidtest.corpora.files import Corpus, read_corpus
 from acidtest.io.columns import parse_pairs
 from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import write_table
-from acidtest.text.corpora import Corpus, read_corpus
 
 
 @pytest.fixture

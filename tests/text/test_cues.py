@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.cues import amounts_in, cues, disagreements, negations, unequal
+from acidtest.pairs.cues import amounts_in, cues, disagreements, negations, unequal
 
 
 def amounts(sentence: str) -> list[str]:

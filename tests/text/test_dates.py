@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acidtest.text.dates import read_dates, read_times, write_date, write_time
+from acidtest.english.values.dates import read_dates, read_times, write_date, write_time
 
 
 @pytest.mark.parametrize(

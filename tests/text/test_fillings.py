@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from acidtest.core.draws import Draws
-from acidtest.text.fillings import fill_sentences
-from acidtest.text.slots import ListedWord, SlottedSentence
+from acidtest.suites.custom.fillings import fill_sentences
+from acidtest.suites.custom.slots import ListedWord, SlottedSentence
 
 CITIES = [ListedWord(text) for text in ("Paris", "Lima", "Oslo")]
 NAMES = [ListedWord("Anna", part="female"), ListedWord("Omar", part="male")]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.text.hans_templates import recogniser
+from acidtest.pairs.hans import recogniser
 
 
 def test_the_published_training_pairs_go_into_their_own_subcases(shared: Path) -> None:

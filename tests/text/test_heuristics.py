@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text.heuristics import heuristics, lexical_overlap, subsequence, words
+from acidtest.pairs.heuristics import heuristics, lexical_overlap, subsequence, words
 
 
 @pytest.mark.parametrize(

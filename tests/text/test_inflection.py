@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.inflection import (
+from acidtest.english.inflection import (
     base_form_candidate_frame,
     base_form_candidates,
     compare_adjective,

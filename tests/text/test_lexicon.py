@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
+from acidtest.english.lexicon import CONTEXT, readings, related_tags, textblob_lines
+from acidtest.english.tag_rules import NUMBER, TAGS, parse_brill_rule
+from acidtest.english.tagging import packaged_rules
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.lexicon import CONTEXT, readings, related_tags, textblob_lines
-from acidtest.text.tag_rules import NUMBER, TAGS, parse_brill_rule
-from acidtest.text.tagging import packaged_rules
 
 LEXICON = {
     "light": "NN",
@@ -96,7 +96,7 @@ def test_textblob_carries_the_rules_we_know() -> None:
 
 
 def test_without_textblob_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acidtest.text.lexicon.find_spec", lambda name: None)
+    monkeypatch.setattr("acidtest.english.lexicon.find_spec", lambda name: None)
     with pytest.raises(AcidtestError, match="the light tagger needs textblob; install it with: pip install textblob"):
         textblob_lines(CONTEXT)
     assert importlib.util.find_spec("textblob") is not None

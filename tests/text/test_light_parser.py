@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acidtest.text.light_parser import parse_tags
-from acidtest.text.sentences import Sentences
+from acidtest.english.parser import parse_tags
+from acidtest.english.sentences import Sentences
 
 TAGS = (
     "NN", "NNS", "NNP", "DT", "JJ", "JJS", "VB", "VBZ", "VBD", "VBN", "VBG", "VBP", "MD", "TO", "IN", "RB", "CC", "PRP",

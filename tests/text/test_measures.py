@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from acidtest.text.measures import NumberMentions, conversions, find_unit, ordinal, read_measures, units
+from acidtest.english.values.measures import NumberMentions, conversions, find_unit, ordinal, read_measures, units
 
 
 def read(text: str) -> list[tuple[str, str, str]]:

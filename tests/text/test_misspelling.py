@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest.core.draws import U64, Draws
-from acidtest.text.letters import align_leaves, find_words, pack_texts
-from acidtest.text.misspelling import Edit, MisspeltTexts, is_english, misspell, misspelt_words
+from acidtest.english.letters import align_leaves, find_words, pack_texts
+from acidtest.english.misspelling import Edit, MisspeltTexts, is_english, misspell, misspelt_words
 
 both_edits = pytest.mark.parametrize("edit", ["adjacent", "keyboard"])
 

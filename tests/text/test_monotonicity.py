@@ -3,8 +3,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.monotonicity import fits_beside, reveals_sex, suits_modifier
-from acidtest.text.sentences import Sentences
+from acidtest.english.monotonicity import fits_beside, reveals_sex, suits_modifier
+from acidtest.english.sentences import Sentences
 
 
 def place(text: str, noun: str) -> dict[str, str | None]:

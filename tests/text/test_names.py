@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from acidtest.english.tagging import tag_texts
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.tagging import tag_texts
 
 
 def names(text: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.clauses import (
+from acidtest.english.clauses import (
     Clause,
     clauses,
     conjoin,

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.nonclaims import answer_kinds, nonclaim_kind
+from acidtest.suites.grounding.nonclaims import answer_kinds, nonclaim_kind
 
 CLAIMS = """
 We cannot give refunds after 30 days.

@@ -9,8 +9,8 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite
-from acidtest.text import pair_counts as module
-from acidtest.text.pair_counts import pair_counts, word_counts
+from acidtest.pairs import counts as module
+from acidtest.pairs.counts import pair_counts, word_counts
 
 TRAIN = [
     ("The tea is hot.", "The tea is cold.", "contradiction"),

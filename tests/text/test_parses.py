@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from acidtest.text import parses
-from acidtest.text.parses import TaggedTokens, pipeline_trees, trees
-from acidtest.text.scopes import scope_at
+from acidtest.english import parses
+from acidtest.english.parses import TaggedTokens, pipeline_trees, trees
+from acidtest.english.scopes import scope_at
 
 SENTENCE = TaggedTokens(["No", "dog", "did", "n't", "bark", "."], ["DT", "NN", "VBD", "RB", "VB", "."])
 HEADS = [1, 4, 4, 4, 4, 4]

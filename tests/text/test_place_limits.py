@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.place_limits import place_limits
-from acidtest.text.sentences import Sentences, find_occurrences
-from acidtest.text.substitution import surfaces
+from acidtest.english.sentences import Sentences, find_occurrences
+from acidtest.suites.lexical.place_limits import place_limits
+from acidtest.suites.lexical.substitution import surfaces
 
 
 def limits(category: str, text: str) -> dict[str, str | None]:

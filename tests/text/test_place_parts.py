@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.place_parts import reasons_against_all
-from acidtest.text.sentences import Neighbours, Sentences, find_occurrences
-from acidtest.text.substitution import surfaces
+from acidtest.english.sentences import Neighbours, Sentences, find_occurrences
+from acidtest.suites.lexical.place_parts import reasons_against_all
+from acidtest.suites.lexical.substitution import surfaces
 
 
 def reasons(category: str, text: str) -> set[str]:

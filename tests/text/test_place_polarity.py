@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.place_polarity import polarities
-from acidtest.text.sentences import Sentences, find_occurrences
-from acidtest.text.substitution import surfaces
+from acidtest.english.sentences import Sentences, find_occurrences
+from acidtest.suites.lexical.place_polarity import polarities
+from acidtest.suites.lexical.substitution import surfaces
 
 
 def polarity(text: str, category: str = "hypernyms", word: str = "dog") -> tuple[str, bool, str | None]:

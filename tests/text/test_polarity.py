@@ -10,7 +10,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite
-from acidtest.text.pair_counts import CATEGORIES, label_counts, matches_gold, pair_counts, polarities, polarity_names
+from acidtest.pairs.counts import CATEGORIES, label_counts, matches_gold, pair_counts, polarities, polarity_names
 
 E, N, C = "entailment", "neutral", "contradiction"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.predicates import (
+from acidtest.english.predicates import (
     Predicate,
     finite_form,
     insert_negation,
@@ -13,7 +13,7 @@ from acidtest.text.predicates import (
     past_form,
     remove_negation,
 )
-from acidtest.text.sentences import Sentences
+from acidtest.english.sentences import Sentences
 
 
 def predicate_of(text: str) -> Predicate | str:

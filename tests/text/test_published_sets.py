@@ -15,9 +15,9 @@ from acidtest import api
 from acidtest.annotate.items import item_categories, load_plan
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Suite
+from acidtest.corpora.published_sets import identify_corpus
 from acidtest.io.published import published_differences
 from acidtest.studies.antonyms import antonyms
-from acidtest.text.published_sets import identify_corpus
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidtest.text.quantities import (
+from acidtest.english.values.numbers import (
     PATTERN,
     Bound,
     Quantity,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acidtest.text.questions import bare_answer, join_question
+from acidtest.corpora.questions import bare_answer, join_question
 
 
 @pytest.mark.parametrize(

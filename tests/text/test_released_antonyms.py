@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.text.released_antonyms import replace_as_released
+from acidtest.suites.stress.released_antonyms import replace_as_released
 
 # Boy is a male child, whose antonym is girl, and a son, whose antonym is daughter.
 BOY = {"male_child.n.01": "a youthful male person", "son.n.01": "a male human offspring"}

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from acidtest.core.errors import FileError
+from acidtest.english import senses
 from acidtest.io import store
-from acidtest.text import resources, senses
-from acidtest.text.resources import Resource, fetch_resource
+from acidtest.workflows import sources
+from acidtest.workflows.sources import Resource, fetch_resource
 
 
 def by_name() -> dict[str, Resource]:
-    return {resource.name: resource for resource in resources.resources()}
+    return {resource.name: resource for resource in sources.resources()}
 
 
 def test_relations_are_packaged() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.reversal import adds_description, contradiction_doubts, shared_words
-from acidtest.text.sentences import Sentences
+from acidtest.english.sentences import Sentences
+from acidtest.suites.consistency.reversal import adds_description, contradiction_doubts, shared_words
 
 
 def contradiction_doubt(premise: str, hypothesis: str) -> str | None:

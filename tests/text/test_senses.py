@@ -17,9 +17,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text import senses as senses_module
-from acidtest.text.senses import WordNetFolder, definitions, find_wordnet_folder, require_glosses, senses
-from acidtest.text.wordnet import Synset, wordnet
+from acidtest.english import senses as senses_module
+from acidtest.english.senses import WordNetFolder, definitions, find_wordnet_folder, require_glosses, senses
+from acidtest.english.wordnet import Synset, wordnet
 
 net = wordnet()
 

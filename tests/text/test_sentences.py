@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.sentences import doubts
+from acidtest.english.sentences import doubts
 
 DOUBTFUL = {
     "The soup was not cold.": "negation",

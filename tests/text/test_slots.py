@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acidtest.text.slots import DrawnWords, ListedWord, SlotError, SlottedSentence, fitting_words, packaged_words
+from acidtest.suites.custom.slots import (
+    DrawnWords,
+    ListedWord,
+    SlotError,
+    SlottedSentence,
+    fitting_words,
+    packaged_words,
+)
 
 NOUNS = ("apple", "dog", "hour", "university", "child")
 

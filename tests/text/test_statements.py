@@ -13,9 +13,9 @@ import pytest
 
 from acidtest.core.errors import FileError
 from acidtest.core.suite import Card, Suite
+from acidtest.corpora.statements import detokenise, is_aqua, is_prose, statements
+from acidtest.english.tokens import tokens
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.statements import detokenise, is_aqua, is_prose, statements
-from acidtest.text.tokens import tokens
 
 EXCLUDED = [
     ("and two men came home late.", "fragment"),

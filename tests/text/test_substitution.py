@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.draws import Draws
-from acidtest.text.substitution import Substitutions
+from acidtest.suites.lexical.substitution import Substitutions
 
 
 def rows(category: str, *texts: str, each: int = 99) -> pl.DataFrame:

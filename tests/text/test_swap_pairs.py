@@ -9,7 +9,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Card, Suite
-from acidtest.text.swap_pairs import file_pairs, proxy_words, side_counts, wordnet_pairs
+from acidtest.suites.swaps.word_pairs import file_pairs, proxy_words, side_counts, wordnet_pairs
 
 
 def rows(frame: pl.DataFrame) -> list[tuple[str, str, str, str]]:

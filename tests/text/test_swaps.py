@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import FileError
-from acidtest.text.inflection import inflect
-from acidtest.text.swap_pairs import Relation, file_pairs, wordnet_pairs
-from acidtest.text.swaps import Swaps, read_answers, starter_answers, swaps
+from acidtest.english.inflection import inflect
+from acidtest.suites.swaps.occurrences import Swaps, read_answers, starter_answers, swaps
+from acidtest.suites.swaps.word_pairs import Relation, file_pairs, wordnet_pairs
 
 
 def found(premise: str, hypothesis: str, relation: Relation = "antonym") -> Swaps:

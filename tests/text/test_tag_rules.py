@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.text.tag_rules import (
+from acidtest.english.tag_rules import (
     FARTHEST,
     NUMBER,
     TAGS,

@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.text import tagging
-from acidtest.text.tagging import spacy_frame, tag_names, tag_texts, tag_tokens, tagger, taggers
-from acidtest.text.tokens import tokenise, tokens
+from acidtest.english import tagging
+from acidtest.english.tagging import spacy_frame, tag_names, tag_texts, tag_tokens, tagger, taggers
+from acidtest.english.tokens import tokenise, tokens
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def test_another_lexicon_is_another_tagger(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_nothing_heavy_is_imported() -> None:
     code = (
-        "import sys, polars; from acidtest.text.tagging import tag_texts; "
+        "import sys, polars; from acidtest.english.tagging import tag_texts; "
         "tag_texts(polars.Series(['A dog.']), 'light'); "
         "print([name for name in ('nltk', 'textblob', 'spacy', 'scipy') if name in sys.modules])"
     )

@@ -6,7 +6,7 @@ import pytest
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.labels import LABELS
-from acidtest.text.taxonomy import (
+from acidtest.pairs.taxonomy import (
     CATEGORIES,
     NEUTRAL_FEATURES,
     PUBLISHED_COLUMNS,

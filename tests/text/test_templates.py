@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from acidtest.core.draws import Draws
-from acidtest.text.rendering import Form
-from acidtest.text.templates import Grammar, Lexicon, Phrase, Template, Word
-from acidtest.text.trees import binary, tree
+from acidtest.english.rendering import Form
+from acidtest.english.templates import Grammar, Lexicon, Phrase, Template, Word
+from acidtest.english.trees import binary, tree
 
 CAT, CATS, DOG = Word("cat"), Word("cats", "NNS", lemma="cat"), Word("dog")
 SAW, WATCHED = Word("saw", "VBD"), Word("watched", "VBD", excludes=frozenset({"saw"}))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidtest.text.tokens import sentences, tokens
+from acidtest.english.tokens import sentences, tokens
 
 
 def parted(text: str) -> list[str]:

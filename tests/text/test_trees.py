@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.text.trees import binary, is_clause, tree
+from acidtest.english.trees import binary, is_clause, tree
 
 SLEPT = "(ROOT (S (NP (DT The) (NN actor)) (VP (VBD slept)) (. .)))"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acidtest.text.trends import ReversedTrend, reverse_trend
+from acidtest.suites.grounding.trends import ReversedTrend, reverse_trend
 
 
 @pytest.mark.parametrize(

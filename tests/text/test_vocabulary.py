@@ -10,10 +10,10 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
+from acidtest.english.templates import Word
+from acidtest.english.trees import binary, tree
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.templates import Word
-from acidtest.text.trees import binary, tree
-from acidtest.text.vocabulary import vocabulary
+from acidtest.pairs.hans_vocabulary import vocabulary
 
 NOUNS = "".join(
     f"noun_singular\t{noun}\t\t\nnoun_plural\t{noun}s\t{noun}\t\n" for noun in ("monk", "spy", "queen", "vet")

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text import alignment
-from acidtest.text.alignment import aligned_words
+from acidtest.pairs import alignment
+from acidtest.pairs.alignment import aligned_words
 
 
 def aligned(premise: str | None, hypothesis: str | None, **options: Any) -> list[tuple[str, str, str]]:

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.text.word_relations import expression_senses, word_relations
-from acidtest.text.wordnet import Sense, Synset, wordnet
+from acidtest.english.wordnet import Sense, Synset, wordnet
+from acidtest.pairs.word_relations import expression_senses, word_relations
 
 net = wordnet()
 

@@ -10,13 +10,13 @@ import pytest
 
 from acidtest import api
 from acidtest.core.suite import Card, Suite, complete_columns
+from acidtest.english.inflection import verb_forms
+from acidtest.english.templates import Word
+from acidtest.english.trees import tree
+from acidtest.english.verb_patterns import pattern_from_tokens, patterns_from_tree
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.inflection import verb_forms
-from acidtest.text.templates import Word
-from acidtest.text.trees import tree
-from acidtest.text.verb_patterns import pattern_from_tokens, patterns_from_tree
-from acidtest.text.vocabulary import HansVocabulary, vocabulary
-from acidtest.text.word_usage import PATTERNS, UsageCounts, count_usage, word_report
+from acidtest.pairs.hans_vocabulary import HansVocabulary, vocabulary
+from acidtest.suites.hans.word_usage import PATTERNS, UsageCounts, count_usage, word_report
 
 
 def words_like(**lists: list[Word]) -> HansVocabulary:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text.wordnet import SENSE_RELATIONS, SYNSET_RELATIONS, Ranges, Sense, Synset, wordnet
+from acidtest.english.wordnet import SENSE_RELATIONS, SYNSET_RELATIONS, Ranges, Sense, Synset, wordnet
 
 net = wordnet()
 DATA = Path(__file__).parents[2] / "src" / "acidtest" / "data" / "wordnet"

@@ -16,7 +16,7 @@ from acidtest.core.study import STUDIES
 from acidtest.models.harness_tasks import TaskRecipe
 from acidtest.studies.errors.samples import sample_errors
 from acidtest.studies.scores import score_run
-from acidtest.studies.slices import mistakes
+from acidtest.studies.scoring.slices import mistakes
 
 SUITE = "grounding/number"
 

@@ -11,7 +11,7 @@ import pytest
 import acidtest
 from acidtest.cli.app import main
 from acidtest.core.run import Header, ModelFacts, Run
-from acidtest.studies.rows import model_names
+from acidtest.studies.scoring.rows import model_names
 
 ROWS = "premise\thypothesis\tlabel\nA man runs.\tA man moves.\tentailment\nA man runs.\tA man sits.\tcontradiction\n"
 

@@ -18,7 +18,7 @@ from acidtest.annotate.questionnaires import SEPARATOR
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.ratings import ALL, DISCARDED, KEPT, Attendance, CheckCounts, Headcount, PeoplePace, summarise_times
 from acidtest.io.tables import FileTable
-from acidtest.text.taxonomy import ordered_categories, taxonomy_name
+from acidtest.pairs.taxonomy import ordered_categories, taxonomy_name
 
 GOLD_COLUMNS = ("gold", "gold_label")
 """Names of the column with the gold label that items came with, the likeliest first."""

@@ -32,9 +32,9 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import gold_name
 from acidtest.core.ratings import Attendance, ItemShare, LabelCounts, Ratings, label_counts
 from acidtest.io.published import published_share
+from acidtest.pairs.heuristics import HANS, HANS_FACTORS, is_hans
+from acidtest.pairs.taxonomy import TAXINLI, is_of_taxonomy, is_taxinli, ordered_categories
 from acidtest.stats.annotators import are_accepted, majority_share
-from acidtest.text.heuristics import HANS, HANS_FACTORS, is_hans
-from acidtest.text.taxonomy import TAXINLI, is_of_taxonomy, is_taxinli, ordered_categories
 
 _EMPTY = pl.lit(pl.Series([[]], dtype=pl.List(pl.String)))
 

@@ -45,7 +45,7 @@ from acidtest.core.errors import FileError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS, gold_name
 from acidtest.core.ratings import MAJORITY, Attendance, Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.io.tables import FileTable, read_table
-from acidtest.text.taxonomy import TAXINLI, is_taxinli
+from acidtest.pairs.taxonomy import TAXINLI, is_taxinli
 
 SNLI_TEST, BREAKING_NLI = "SNLI test", "Breaking NLI"
 _SNLI_TEST_GOLD = {"entailment": 3368, "contradiction": 3237, "neutral": 3219}

@@ -27,6 +27,8 @@ from acidtest.core.files import chunks
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model, Resolution
 from acidtest.core.suite import Suite
+from acidtest.corpora.files import question_column
+from acidtest.corpora.questions import join_questions
 from acidtest.io.claim_files import claim_table
 from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import FileTable, read_table
@@ -40,8 +42,6 @@ from acidtest.models.prediction_files import (
     parse_order,
     read_predictions,
 )
-from acidtest.text.corpora import question_column
-from acidtest.text.questions import join_questions
 
 Missing = Literal["refuse", "unanswered"]
 """What to do with rows of a suite that the file lacks."""

@@ -14,7 +14,7 @@ from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model
-from acidtest.text import heuristics
+from acidtest.pairs import heuristics
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.integer]]
 """Maps premises and hypotheses to indices into ``LABELS``; the index after the last stands for ``OTHER``."""
@@ -157,8 +157,8 @@ def wordnet(argument: str) -> Rule:
     What both sentences begin and end with is taken off; case, punctuation, articles and inflection do not matter; an
     expression has up to four words. All senses in all parts of speech count.
     """
-    from acidtest.text.alignment import replaced_words
-    from acidtest.text.word_relations import word_relations
+    from acidtest.pairs.alignment import replaced_words
+    from acidtest.pairs.word_relations import word_relations
 
     options = _parse_options("baseline:wordnet", argument, REPLACEMENT_OPTIONS)
 
@@ -184,7 +184,7 @@ def wordnet_aligned(argument: str) -> Rule:
     that both sentences have. Co-hyponyms are exclusive if they stand between the same content words, or if their most
     frequent senses are co-hyponyms in a field of WordNet other than people, groups and verbs: a nurse may be a runner.
     """
-    from acidtest.text.alignment import aligned_words
+    from acidtest.pairs.alignment import aligned_words
 
     options = _parse_options("baseline:wordnet-aligned", argument, OPTIONS)
     opposed, added = pl.col("opposed"), pl.col("added")
@@ -236,7 +236,7 @@ def _label_numbers(frame: pl.DataFrame, label: pl.Expr) -> npt.NDArray[np.intege
 
 
 def _is_negated(sentences: pl.Series) -> pl.Series:
-    from acidtest.text.cues import negations
+    from acidtest.pairs.cues import negations
 
     likely = sentences.str.contains(_NEGATION)
     has_negation = negations(sentences.filter(likely)).list.len() > 0
@@ -245,7 +245,7 @@ def _is_negated(sentences: pl.Series) -> pl.Series:
 
 def word_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
     """The share of the claim's content words that the document has in any form; 1 for a claim without any."""
-    from acidtest.text.claim_matches import word_share
+    from acidtest.pairs.claim_matches import word_share
 
     return word_share(documents, claims)
 
@@ -256,7 +256,7 @@ def entity_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
     Names are runs of words with capitals, compared as they are written; months, days and a word that only begins a
     sentence are none.
     """
-    from acidtest.text.claim_matches import name_share
+    from acidtest.pairs.claim_matches import name_share
 
     return _all_or_half(name_share(documents, claims))
 
@@ -266,7 +266,7 @@ def number_match(documents: pl.Series, claims: pl.Series) -> pl.Series:
 
     1,200 is *twelve hundred*, and $1.5 million is 1,500,000 dollars, but 24 months are not *two years*.
     """
-    from acidtest.text.claim_matches import number_share
+    from acidtest.pairs.claim_matches import number_share
 
     return _all_or_half(number_share(documents, claims))
 
@@ -277,7 +277,7 @@ def claim_only(_: pl.Series, claims: pl.Series) -> pl.Series:
     It never looks at the document. The logarithms of the odds of entailment of 43 words are added up; they were counted
     in hypotheses of LingNLI and MultiNLI (tools/count_claim_words.py), and in no claim of ours.
     """
-    from acidtest.text.claim_matches import claim_prior
+    from acidtest.pairs.claim_matches import claim_prior
 
     return claim_prior(claims)
 

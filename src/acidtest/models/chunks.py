@@ -27,7 +27,7 @@ from acidtest.core.model import (
     files_read,
 )
 from acidtest.core.suite import Suite
-from acidtest.text.tokens import sentences
+from acidtest.english.tokens import sentences
 
 Ints = npt.NDArray[np.int64]
 

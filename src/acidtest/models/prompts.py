@@ -22,7 +22,7 @@ from acidtest.core.files import read_bounded
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS, Probabilities
 from acidtest.core.model import Resolution
 from acidtest.core.structured import MOST_TOML_BYTES, check_shape, parse_toml, refuse_newer
-from acidtest.text.questions import bare_answer
+from acidtest.corpora.questions import bare_answer
 
 SCHEMA = 1
 ENDING = ".toml"

@@ -27,8 +27,8 @@ from acidtest.core.study import study
 from acidtest.core.suite import EXPECTATION, LINK
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, taken
-from acidtest.studies.controls import Pairing, score_with_control
-from acidtest.studies.expectations import (
+from acidtest.studies.scoring.controls import Pairing, score_with_control
+from acidtest.studies.scoring.expectations import (
     CHANGE,
     Answers,
     AnswerTriples,
@@ -37,7 +37,7 @@ from acidtest.studies.expectations import (
     link_answers,
     link_places,
 )
-from acidtest.studies.rows import Flags, ScoredRows, accuracy, model_names
+from acidtest.studies.scoring.rows import Flags, ScoredRows, accuracy, model_names
 
 SCHEMA = 1
 LAW = "law"

@@ -16,6 +16,7 @@ from acidtest.core.draws import mix_bits
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import whole_percent
 from acidtest.core.serialise import KEY
+from acidtest.pairs.heuristics import words
 from acidtest.stats.contrasts import (
     CellContrast,
     CellValues,
@@ -27,8 +28,7 @@ from acidtest.stats.contrasts import (
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered
 from acidtest.studies.crossed_suites import NO_PREDICTION, CrossedSuite
-from acidtest.studies.rows import ScoredRows
-from acidtest.text.heuristics import words
+from acidtest.studies.scoring.rows import ScoredRows
 
 USED = 0.10
 """A model relies on a cue if the corrected interval of its effect lies beyond this, in either direction."""

@@ -27,7 +27,7 @@ from acidtest.studies.cue_effects import (
     is_beyond,
     without_sign,
 )
-from acidtest.studies.rows import score_rows
+from acidtest.studies.scoring.rows import score_rows
 
 PREMISES = SuitePattern(names=("premises",))
 """The suite in which premises are replaced, left out or shuffled."""

@@ -14,9 +14,9 @@ from acidtest.core.document import Column, Document, Note, Part, Row, Section, T
 from acidtest.core.estimate import Estimate
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
+from acidtest.pairs.category_rules import PREFIX, PROPOSED, VERSION, caution, rule_descriptions, rule_measures
 from acidtest.stats.annotators import TagQuality, tag_qualities
 from acidtest.stats.intervals import rate
-from acidtest.text.category_rules import PREFIX, PROPOSED, VERSION, caution, rule_descriptions, rule_measures
 
 SCHEMA = 1
 

@@ -209,7 +209,7 @@ def _resolve_name(entry: str) -> list[str]:
 
 def _refuse_published(entry: str) -> None:
     """Raise for the name of a published set that acidtest reads but cannot make."""
-    from acidtest.text.categories import BREAKING_NLI
+    from acidtest.pairs.categories import BREAKING_NLI
 
     if entry.lower().replace("_", "-") == BREAKING_NLI:
         raise AcidtestError(

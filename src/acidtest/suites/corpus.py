@@ -78,9 +78,9 @@ def source_pairs(
 
     ``columns`` are those the suite will add: one of the same name in the corpus becomes ``source_<name>``.
     """
+    from acidtest.corpora.published_sets import identify_corpus
     from acidtest.io.published import CORPUS
     from acidtest.io.wordlists import starter_pairs
-    from acidtest.text.published_sets import identify_corpus
 
     if isinstance(request.source, Path):
         raise TypeError("a suite made of pairs takes a suite as its source, not a path")

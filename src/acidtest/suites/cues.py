@@ -277,7 +277,7 @@ def _sentence(column: str) -> pl.Expr:
 
 def _without_cues(pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs that have no negation, hinting word, antonym or number of their own, as far as words tell."""
-    from acidtest.text.cues import numbers_in, pair_cues
+    from acidtest.pairs.cues import numbers_in, pair_cues
 
     present = pair_cues(pairs["premise"], pairs["hypothesis"], ["negation", "cue_words", "antonym"])
     numbers = [(numbers_in(pairs[side]).list.len() > 0).alias(side) for side in ("premise", "hypothesis")]

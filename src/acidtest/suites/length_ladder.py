@@ -118,7 +118,7 @@ def _drop_unfit(pairs: Suite) -> tuple[Suite, Counter[str]]:
 
 def _unfit_reasons(pairs: pl.DataFrame) -> pl.Series:
     """For each pair the reason why its label might change in a longer text, or null."""
-    from acidtest.text.sentences import Sentences
+    from acidtest.english.sentences import Sentences
 
     sides = ("premise", "hypothesis")
     unsaid_reasons = pl.DataFrame({side: Sentences.of(pairs[side]).non_assertions() for side in sides})
@@ -252,7 +252,7 @@ def _rows_by_word(words: Sequence[set[str]]) -> dict[str, Numbers]:
 
 def content_words(text: str) -> set[str]:
     """The words of a text without function words, in lower case, each also in its base forms."""
-    from acidtest.text.clauses import function_words
+    from acidtest.english.clauses import function_words
 
     words = (word for word in re.findall(r"[^\W_]{2,}", text.lower()) if word not in function_words())
     return {form for word in words for form in _forms(word)}
@@ -260,7 +260,7 @@ def content_words(text: str) -> set[str]:
 
 @cache
 def _forms(word: str) -> frozenset[str]:
-    from acidtest.text.wordnet import wordnet
+    from acidtest.english.wordnet import wordnet
 
     return frozenset((word, *wordnet().base_forms(word)))
 
@@ -268,7 +268,7 @@ def _forms(word: str) -> frozenset[str]:
 @cache
 def _kinds(word: str) -> frozenset[str]:
     """The names of everything that a noun is a kind of, in its most common sense."""
-    from acidtest.text.wordnet import wordnet
+    from acidtest.english.wordnet import wordnet
 
     net = wordnet()
     paths = (path for synset in net.synsets(word, "n")[:1] for path in net.hypernym_paths(synset))

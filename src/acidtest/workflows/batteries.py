@@ -138,8 +138,8 @@ def load(path: str | Path, *, reading: Reading | None = None, checked: bool = Tr
     ``unlabelled``: then their gold is ``any``.
     """
     from acidtest.core.checks import require_sound
+    from acidtest.corpora.files import read_corpus
     from acidtest.suites.files import read_suite
-    from acidtest.text.corpora import read_corpus
 
     reading = reading or Reading()
     is_described = bool(reading.columns or reading.label_map or reading.published_as)
@@ -344,7 +344,7 @@ def _file_stamp(path: Path) -> str:
 
 def _recognise_taxinli(suite: Suite, reading: Reading | None) -> Suite:
     """The suite ``taxinli`` if a suite was read from one of TaxiNLI's two files, where categories are factors."""
-    from acidtest.text.taxonomy import is_published
+    from acidtest.pairs.taxonomy import is_published
 
     if not is_published(suite.card.columns) or (reading is not None and reading.published_as == "file"):
         return suite
@@ -372,7 +372,7 @@ def _load_material(
     source = generator.corpus or None if source is None else source
     if source is None or isinstance(source, Suite):
         return source
-    from acidtest.text.statements import is_aqua, is_prose
+    from acidtest.corpora.statements import is_aqua, is_prose
 
     is_described = reading is not None and bool(reading.columns or reading.label_map)
     takes_text = generator.source == "sentences" and not is_described

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from acidtest.annotate.questionnaires import Questionnaire
     from acidtest.core.document import Document
     from acidtest.core.ratings import Ratings
+    from acidtest.pairs.taxonomy import Node
     from acidtest.studies.agreement import AgreementResult
     from acidtest.studies.audit import AuditResult
     from acidtest.studies.check import CheckResult
     from acidtest.studies.tag import TagResult
     from acidtest.studies.taxonomy import TaxonomyResult
-    from acidtest.text.taxonomy import Node
 
 _STORES = (".db", ".sqlite", ".sqlite3")
 """The endings of store files."""
@@ -210,7 +210,7 @@ def questionnaires() -> list[str]:
 
 def taxonomy(name: str | None = None) -> tuple[Node, ...]:
     """The tree of Joshi et al. (2020), every group before its members; or one group, category or feature."""
-    from acidtest.text import taxonomy as known
+    from acidtest.pairs import taxonomy as known
 
     if name is None:
         return known.taxonomy()
@@ -253,7 +253,7 @@ def annotated_suite(
 
     A suite that already has categories stays as it is, unless ``categories`` are named.
     """
-    from acidtest.text.taxonomy import is_published
+    from acidtest.pairs.taxonomy import is_published
 
     suite = _load_pairs(file, reading)
     if suite.card.categories and not categories:
@@ -276,8 +276,8 @@ def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading
     ``output`` takes the pairs with a column ``auto_<category>`` for each category, as suite ``taxonomy/tagged`` has
     them. Where the file itself marks categories, the proposals are measured against those, too.
     """
+    from acidtest.pairs.taxonomy import CATEGORIES, PUBLISHED_COLUMNS, is_published
     from acidtest.studies.tag import tag as count_proposals
-    from acidtest.text.taxonomy import CATEGORIES, PUBLISHED_COLUMNS, is_published
 
     pairs = _load_pairs(source, reading)
     stage("proposing categories for %s pairs", f"{pairs.card.rows:,}")

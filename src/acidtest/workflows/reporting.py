@@ -86,8 +86,8 @@ def scorecard(finished: Sequence[Finished], *, findings: int = SHOWN_FINDINGS, e
 
 def _all_scores(finished: Sequence[Finished]) -> ScoresResult:
     """The scores of several runs, by the names of their models."""
-    from acidtest.studies.rows import model_names
     from acidtest.studies.scores import ScoresResult
+    from acidtest.studies.scoring.rows import model_names
 
     names = model_names([one.run for one in finished])
     return ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
@@ -140,7 +140,7 @@ def _detailed_document(
 
 def _all_runs(finished: Sequence[Finished]) -> Section:
     """The accuracy of every run on every suite."""
-    from acidtest.studies.rows import model_names
+    from acidtest.studies.scoring.rows import model_names
 
     suites = dict.fromkeys(suite for one in finished for suite in one.scored.suites)
     names = model_names([one.run for one in finished])

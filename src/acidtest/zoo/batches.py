@@ -19,9 +19,9 @@ import torch
 
 from acidtest.core.draws import key, mix_bits
 from acidtest.core.files import read_bytes, write_text
+from acidtest.english.tokens import tokenise
 from acidtest.io.embeddings import read_vectors
 from acidtest.models.encoders.sentence_tokens import offsets
-from acidtest.text.tokens import tokenise
 
 PADDING, UNKNOWN = 0, 1
 """The numbers of padding and of words that are not in the vocabulary."""

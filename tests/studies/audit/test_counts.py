@@ -30,7 +30,7 @@ from acidtest.studies.audit.repetition import (
     Repetitions,
     SeenKeys,
 )
-from acidtest.studies.pair_batches import GOLD, PremiseSample, PremiseSampler, make_batch
+from acidtest.studies.scoring.pair_batches import GOLD, PremiseSample, PremiseSampler, make_batch
 
 Rows = list[tuple[str, str, str]]
 Made = Callable[[Rows], Suite]

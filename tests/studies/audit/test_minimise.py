@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acidtest.studies.pair_batches import Floats
-from acidtest.studies.partial_input import minimise
+from acidtest.studies.scoring.pair_batches import Floats
+from acidtest.studies.scoring.partial_input import minimise
 
 
 def test_the_least_of_a_long_valley_is_found() -> None:

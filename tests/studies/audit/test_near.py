@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from acidtest.pairs.heuristics import words
 from acidtest.studies.audit.near import HashedPairs, NearPairs, NearSearch, WordSets
-from acidtest.studies.pair_batches import PremiseSampler, make_batch
-from acidtest.text.heuristics import words
+from acidtest.studies.scoring.pair_batches import PremiseSampler, make_batch
 
 Rows = list[tuple[str, str, str]]
 Pair = tuple[str, str]

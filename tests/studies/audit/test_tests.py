@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-import acidtest.studies.partial_input as module
+import acidtest.studies.scoring.partial_input as module
 from acidtest.core.draws import mix_bits
 from acidtest.studies.audit.measures import label_test
-from acidtest.studies.pair_batches import GOLD, Codes, Floats, PremiseSample
-from acidtest.studies.partial_input import balanced_values, partial_input
+from acidtest.studies.scoring.pair_batches import GOLD, Codes, Floats, PremiseSample
+from acidtest.studies.scoring.partial_input import balanced_values, partial_input
 
 
 def clustered(seed: int, *, effect: float = 0.0) -> tuple[Floats, Codes, Codes]:

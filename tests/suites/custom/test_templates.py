@@ -12,7 +12,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.suites.custom import suite_files
-from acidtest.text.slots import ListedWord
+from acidtest.suites.custom.slots import ListedWord
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "voices.toml"
 

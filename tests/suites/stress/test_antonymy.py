@@ -114,7 +114,7 @@ def test_another_way_to_choose_senses_gives_wordnets_antonyms() -> None:
 
 
 def test_lesk_without_glosses_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acidtest.text.senses.find_wordnet_folder", lambda: None)
+    monkeypatch.setattr("acidtest.english.senses.find_wordnet_folder", lambda: None)
     with pytest.raises(
         AcidtestError, match=r"suite .* with wsd=lesk needs WordNet glosses; get them with: acidtest sources fetch"
     ):

@@ -12,8 +12,8 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, complete_columns
+from acidtest.english.trees import tree
 from acidtest.suites.stress import spelling
-from acidtest.text.trees import tree
 
 LIGHT = {"tagger": "light"}
 PAIRS = pl.DataFrame(

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
+from acidtest.english.trees import tree
 from acidtest.suites.stress.distraction import Distraction, Place, read_tautology, tautologies
-from acidtest.text.trees import tree
 
 TRUE = read_tautology("true")
 

@@ -25,11 +25,11 @@ from acidtest.core.ratings import (
 )
 from acidtest.core.study import study
 from acidtest.io.published import CORPUS, PublishedScore, published_of_people, published_scores
+from acidtest.pairs.heuristics import HEURISTICS
 from acidtest.stats.agreement import NO_ROWS, cohen_kappa, fleiss_kappa, krippendorff_alpha, label_kappas
 from acidtest.stats.annotators import InferenceAccuracy, accepted, are_accepted, inference_accuracy
 from acidtest.stats.intervals import rate
 from acidtest.studies.agreement.categories import CategoryAgreement, category_agreement, two_people
-from acidtest.text.heuristics import HEURISTICS
 
 Flags = npt.NDArray[np.bool_]
 

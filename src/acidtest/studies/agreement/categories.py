@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.estimate import Estimate
+from acidtest.pairs.taxonomy import NEUTRAL_FEATURES
 from acidtest.stats.agreement import (
     Booleans,
     Codes,
@@ -22,7 +23,6 @@ from acidtest.stats.agreement import (
     set_alpha,
     without_interval,
 )
-from acidtest.text.taxonomy import NEUTRAL_FEATURES
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from acidtest.core.document import (
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import decimal, interval, share
 from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY, Attendance
+from acidtest.pairs.heuristics import HANS
+from acidtest.pairs.taxonomy import CATEGORIES, NEUTRAL_FEATURES, path
 from acidtest.studies.agreement import AgreementResult, LabelAgreement
 from acidtest.studies.agreement.categories import MarkAgreement
-from acidtest.text.heuristics import HANS
-from acidtest.text.taxonomy import CATEGORIES, NEUTRAL_FEATURES, path
 
 _MOST_NAMED = 6
 """How many names a sentence lists at most."""

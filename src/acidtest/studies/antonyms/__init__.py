@@ -23,11 +23,11 @@ from acidtest.core.serialise import INLINE
 from acidtest.core.study import study
 from acidtest.core.suite import CONTROL, Card, Suite
 from acidtest.io.tables import FileTable, read_table
+from acidtest.pairs.counts import pair_counts
 from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import unpaired_permutation
-from acidtest.studies.rows import model_names, score_rows, shared_places
-from acidtest.text.pair_counts import pair_counts
+from acidtest.studies.scoring.rows import model_names, score_rows, shared_places
 
 EASY, MIXED, HARD = STATUSES = ("easy", "mixed", "hard")
 """Status of a row or pair that all models, some or none get right."""

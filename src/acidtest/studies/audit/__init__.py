@@ -19,6 +19,7 @@ from acidtest.core.document import Finding
 from acidtest.core.logs import stage
 from acidtest.core.study import study
 from acidtest.core.suite import PARSES, Suite
+from acidtest.pairs.heuristics import HEURISTICS
 from acidtest.stats.significance import holm
 from acidtest.studies.audit.cues import (
     ALPHA,
@@ -47,7 +48,7 @@ from acidtest.studies.audit.measures import (
 )
 from acidtest.studies.audit.near import HashedPairs, NearSearch
 from acidtest.studies.audit.repetition import NEW_HYPOTHESIS, NEW_PAIR, Duplicates, Leak, LeakSearch, Repetitions
-from acidtest.studies.pair_batches import (
+from acidtest.studies.scoring.pair_batches import (
     GOLD,
     SAMPLE,
     SIDES,
@@ -57,8 +58,7 @@ from acidtest.studies.pair_batches import (
     give_back_memory,
     visit_pairs,
 )
-from acidtest.studies.partial_input import PartialInput, partial_input
-from acidtest.text.heuristics import HEURISTICS
+from acidtest.studies.scoring.partial_input import PartialInput, partial_input
 
 SCHEMA = 1
 

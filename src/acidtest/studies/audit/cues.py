@@ -16,10 +16,10 @@ import polars as pl
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import compact_frame
+from acidtest.english.misspelling import function_words
 from acidtest.stats.significance import adjusted
 from acidtest.studies.audit.measures import counted_share
-from acidtest.studies.pair_batches import GOLD, Codes, Flags, Floats, PairBatch
-from acidtest.text.misspelling import function_words
+from acidtest.studies.scoring.pair_batches import GOLD, Codes, Flags, Floats, PairBatch
 
 LEAST = 10
 """Items in fewer sentences are not tested, as they could hardly become significant."""

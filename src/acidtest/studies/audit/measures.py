@@ -13,18 +13,18 @@ import polars as pl
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
+from acidtest.english.misspelling import function_words
+from acidtest.english.tokens import number_distinct
+from acidtest.english.wordnet import wordnet
+from acidtest.pairs.cues import amounts_in, negations, unequal
+from acidtest.pairs.heuristics import HEURISTICS, heuristics
+from acidtest.pairs.word_relations import Meanings, antonym_pairs, sparse_sets
 from acidtest.stats.bootstrap import Interval
 from acidtest.stats.intervals import clopper_pearson, wilson
-from acidtest.studies.pair_batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
-from acidtest.text.cues import amounts_in, negations, unequal
-from acidtest.text.heuristics import HEURISTICS, heuristics
-from acidtest.text.misspelling import function_words
-from acidtest.text.tokens import number_distinct
-from acidtest.text.word_relations import Meanings, antonym_pairs, sparse_sets
-from acidtest.text.wordnet import wordnet
+from acidtest.studies.scoring.pair_batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
 
 if TYPE_CHECKING:
-    from acidtest.text.word_relations import Sets
+    from acidtest.pairs.word_relations import Sets
 
 LENGTHS = ("premise_length", "hypothesis_length")
 OVERLAP = "overlap"

@@ -19,10 +19,10 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64, key, mix_bits
+from acidtest.english.misspelling import function_words
+from acidtest.pairs.heuristics import words
 from acidtest.studies.audit.repetition import EXAMPLES_SHOWN
-from acidtest.studies.pair_batches import GOLD, ROWS, SIDES, Codes, Flags, PairBatch, PremiseSample
-from acidtest.text.heuristics import words
-from acidtest.text.misspelling import function_words
+from acidtest.studies.scoring.pair_batches import GOLD, ROWS, SIDES, Codes, Flags, PairBatch, PremiseSample
 
 Hashes = npt.NDArray[np.uint32]
 

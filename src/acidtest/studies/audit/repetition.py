@@ -16,7 +16,7 @@ import polars as pl
 from acidtest.core.digests import DigestList
 from acidtest.core.draws import U64
 from acidtest.core.suite import Suite
-from acidtest.studies.pair_batches import (
+from acidtest.studies.scoring.pair_batches import (
     Codes,
     Flags,
     PairBatch,

@@ -22,6 +22,7 @@ from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
+from acidtest.pairs.counts import CATEGORIES, Polarities, polarities
 from acidtest.stats.contingency import Ties, tied_categories
 from acidtest.stats.significance import bonferroni
 from acidtest.studies.behaviour.factors import (
@@ -44,9 +45,8 @@ from acidtest.studies.behaviour.samples import (
     repeated_errors,
     sample_lines,
 )
-from acidtest.studies.controls import repeats
-from acidtest.studies.rows import runs_by_model
-from acidtest.text.pair_counts import CATEGORIES, Polarities, polarities
+from acidtest.studies.scoring.controls import repeats
+from acidtest.studies.scoring.rows import runs_by_model
 
 ALPHA = 0.0001
 """The paper's level for a single test, correction included: it calls G(1) = 15.91 (p = 0.00007) significant."""

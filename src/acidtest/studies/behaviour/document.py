@@ -32,6 +32,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import CONTROL
 from acidtest.io.published import PublishedScore, published_scores, values_by_system
+from acidtest.pairs.counts import TIE
 from acidtest.stats.contingency import Crosstab
 from acidtest.studies.behaviour import Behaviour, BehaviourResult
 from acidtest.studies.behaviour.factors import (
@@ -45,7 +46,6 @@ from acidtest.studies.behaviour.factors import (
     repeats_all,
 )
 from acidtest.studies.behaviour.samples import SUBSETS, SwapSample
-from acidtest.text.pair_counts import TIE
 
 TITLES = {
     INSENSITIVITY: "Insensitivity (table 2): pairs whose gold changed, answered otherwise than before or not",

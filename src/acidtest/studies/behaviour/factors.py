@@ -15,14 +15,14 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.numbers import describe_share, share, signed
 from acidtest.core.serialise import INLINE
+from acidtest.pairs.counts import CATEGORIES
+from acidtest.pairs.counts import UNSEEN as NO_POLARITY
 from acidtest.stats.contingency import Association, Crosstab, association, conditional_association, permutation_p
 from acidtest.stats.intervals import difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import mcnemar, paired_permutation
 from acidtest.studies.behaviour.samples import SampleRows, SwapSet
-from acidtest.studies.rows import Flags
-from acidtest.text.pair_counts import CATEGORIES
-from acidtest.text.pair_counts import UNSEEN as NO_POLARITY
+from acidtest.studies.scoring.rows import Flags
 
 INSENSITIVITY, UNSEEN, POLARITY = "insensitivity", "unseen pairs", "polarity"
 CONTROL_POLARITY, GIVEN_GOLD = "polarity, control", "polarity given gold"

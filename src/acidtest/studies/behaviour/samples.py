@@ -14,9 +14,9 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run, runs_by_suite
 from acidtest.core.suite import CONTROL
-from acidtest.studies.controls import Pairing, pairing, repeats
-from acidtest.studies.rows import WORDS, Flags, ScoredRows, score_rows, select_rows
-from acidtest.text.pair_counts import CATEGORIES, Polarities, matches_gold
+from acidtest.pairs.counts import CATEGORIES, Polarities, matches_gold
+from acidtest.studies.scoring.controls import Pairing, pairing, repeats
+from acidtest.studies.scoring.rows import WORDS, Flags, ScoredRows, score_rows, select_rows
 
 Codes = npt.NDArray[np.int64]
 

@@ -23,12 +23,12 @@ from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.core.logs import stage
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
+from acidtest.pairs.heuristics import words
 from acidtest.stats.intervals import rate
 from acidtest.stats.probes import accuracy_influences, clustered_estimate
 from acidtest.studies.check.texts import OddTexts, find_odd_texts
-from acidtest.studies.pair_batches import SIDES, PairBatch, PremiseSample, PremiseSampler, visit_pairs
-from acidtest.studies.partial_input import PartialInput, partial_input
-from acidtest.text.heuristics import words
+from acidtest.studies.scoring.pair_batches import SIDES, PairBatch, PremiseSample, PremiseSampler, visit_pairs
+from acidtest.studies.scoring.partial_input import PartialInput, partial_input
 
 SCHEMA = 1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from acidtest.text.inflection import indefinite_article
+from acidtest.english.inflection import indefinite_article
 
 UNFILLED = "with a slot left open"
 

@@ -12,7 +12,7 @@ from acidtest.stats.contingency import Ties
 from acidtest.studies.comparison.contrasts import Contrast, compare_runs, tied_models
 from acidtest.studies.comparison.profiles import ProfileContrast, compare_profiles
 from acidtest.studies.comparison.sentence import describe_comparison
-from acidtest.studies.rows import model_names
+from acidtest.studies.scoring.rows import model_names
 
 SCHEMA = 1
 

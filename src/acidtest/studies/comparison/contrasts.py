@@ -21,7 +21,7 @@ from acidtest.stats.intervals import difference, unpaired_difference
 from acidtest.stats.power import detectable_difference, detectable_unpaired_difference
 from acidtest.stats.resampling import Codes
 from acidtest.stats.significance import adjusted, paired_test, unpaired_permutation
-from acidtest.studies.rows import (
+from acidtest.studies.scoring.rows import (
     QUESTION,
     SAME_ROWS,
     Flags,

@@ -27,8 +27,8 @@ from acidtest.studies.comparison import ComparisonResult
 from acidtest.studies.comparison.contrasts import Contrast
 from acidtest.studies.comparison.profile_tables import profile_parts
 from acidtest.studies.comparison.sentence import by_size, listed, short_names
-from acidtest.studies.rows import ScoredRows, score_alike
-from acidtest.studies.slices import MOST_CHART_ROWS, disagreement, headings, main_factor, row_names, slice_of
+from acidtest.studies.scoring.rows import ScoredRows, score_alike
+from acidtest.studies.scoring.slices import MOST_CHART_ROWS, disagreement, headings, main_factor, row_names, slice_of
 
 MOST_NAMES = 4
 """The most suites or slices that a note names before it counts the others."""

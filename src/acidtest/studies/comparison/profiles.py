@@ -15,7 +15,7 @@ from acidtest.stats.contrasts import Parts, difference_estimate
 from acidtest.stats.resampling import Codes, numbered
 from acidtest.studies.crossed_suites import CrossedSuite, crossed_suites
 from acidtest.studies.cue_effects import CrossedDesign, CueEffect
-from acidtest.studies.rows import SAME_ROWS, ScoredRows, common_rows, score_alike, select_rows
+from acidtest.studies.scoring.rows import SAME_ROWS, ScoredRows, common_rows, score_alike, select_rows
 
 
 @dataclass(frozen=True)

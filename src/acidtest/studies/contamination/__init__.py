@@ -29,7 +29,7 @@ from acidtest.stats.contingency import pooled_log_odds_ratio
 from acidtest.stats.intervals import StratifiedRate, combination
 from acidtest.stats.significance import adjusted, combination_test, correct_with_excess
 from acidtest.studies.contamination.document import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can_show, cannot_show, verdict
-from acidtest.studies.rows import ScoredRows, is_two_way, require_one_collapse, score_rows
+from acidtest.studies.scoring.rows import ScoredRows, is_two_way, require_one_collapse, score_rows
 
 FEW_ROWS = 30
 Correction = Literal["holm", "bh", "by", "none"]

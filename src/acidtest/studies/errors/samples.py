@@ -19,7 +19,7 @@ from acidtest.core.labels import GOLD_MASKS, SPELLINGS
 from acidtest.core.logs import log
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, CROSS
-from acidtest.text.cues import CUES, PairCues, cues
+from acidtest.pairs.cues import CUES, PairCues, cues
 
 VERSION = 1
 """Goes up when a rule changes; samples carry it."""

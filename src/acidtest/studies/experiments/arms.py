@@ -17,7 +17,7 @@ from acidtest.stats.intervals import difference, rate, unpaired_difference
 from acidtest.stats.resampling import Codes
 from acidtest.stats.significance import holm, paired_test
 from acidtest.studies.experiments import Arm, ArmDifference, ArmScore, Paper, ResultColumn, ResultTable, TrainedNetwork
-from acidtest.studies.rows import QUESTION, Flags, ScoredRows, score_rows
+from acidtest.studies.scoring.rows import QUESTION, Flags, ScoredRows, score_rows
 
 Floats = npt.NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from acidtest.stats.intervals import difference
 from acidtest.stats.regression import Fit, Network, Prior, discriminant, logistic, network, two_sided
 from acidtest.stats.significance import holm
 from acidtest.studies.factors.variables import WITH_CATEGORIES, FactorRows, load_factor_rows
-from acidtest.studies.rows import runs_by_model
+from acidtest.studies.scoring.rows import runs_by_model
 
 _NORMAL = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
@@ -142,7 +142,7 @@ def factors(
 
 
 def _fit_model(table: FactorRows, first: FactorRows, prior: Prior) -> ModelFactors:
-    from acidtest.text.category_rules import proposal_caution
+    from acidtest.pairs.category_rules import proposal_caution
 
     rows, categories = table.rows, table.categories
     groups = np.unique(rows.groups, return_inverse=True)[1].astype(np.int64)

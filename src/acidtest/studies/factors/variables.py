@@ -13,10 +13,18 @@ from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run, SuitePattern, runs_by_suite
 from acidtest.core.suite import CATEGORY, CONTROL, Card
+from acidtest.pairs.heuristics import words
+from acidtest.pairs.taxonomy import CATEGORIES, CATEGORY_COLUMNS, PUBLISHED_COLUMNS
 from acidtest.stats.resampling import Codes, Floats
-from acidtest.studies.rows import SAME_ROWS, Flags, ScoredRows, listed_flags, score_rows, select_rows, shared_places
-from acidtest.text.heuristics import words
-from acidtest.text.taxonomy import CATEGORIES, CATEGORY_COLUMNS, PUBLISHED_COLUMNS
+from acidtest.studies.scoring.rows import (
+    SAME_ROWS,
+    Flags,
+    ScoredRows,
+    listed_flags,
+    score_rows,
+    select_rows,
+    shared_places,
+)
 
 Kind = Literal["category", "length", "confound"]
 

@@ -47,7 +47,7 @@ from acidtest.studies.gate.policy import (
     matches,
 )
 from acidtest.studies.gate.result import CheckKind, GateCheck, GateState, GateTier
-from acidtest.studies.rows import Flags, ScoredRows, score_rows
+from acidtest.studies.scoring.rows import Flags, ScoredRows, score_rows
 
 _EMPTY = Estimate(math.nan, note="no rows")
 _METHOD = "Clopper–Pearson on effective rows"

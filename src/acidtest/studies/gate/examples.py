@@ -10,8 +10,8 @@ import polars as pl
 from acidtest.core.document import Pair
 from acidtest.core.run import ANSWER_COLUMNS
 from acidtest.studies.gate.pairing import GateInput, SliceRows
-from acidtest.studies.rows import with_texts
-from acidtest.studies.slices import MOST_FACTS, confidence, describe_answer, spread
+from acidtest.studies.scoring.rows import with_texts
+from acidtest.studies.scoring.slices import MOST_FACTS, confidence, describe_answer, spread
 
 MOST_PAIRS = 5
 _VERDICTS = {True: "right", False: "wrong"}

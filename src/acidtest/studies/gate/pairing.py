@@ -26,7 +26,7 @@ from acidtest.io.baselines import StoredBaseline, StoredSuite, needed_bits, read
 from acidtest.stats.noninferiority import PairedCounts, effective_rows
 from acidtest.stats.resampling import Codes, numbered
 from acidtest.studies.gate.result import GateSide
-from acidtest.studies.rows import QUESTION, Flags, ScoredRows, listed_flags, score_rows
+from acidtest.studies.scoring.rows import QUESTION, Flags, ScoredRows, listed_flags, score_rows
 from acidtest.version import __version__
 
 GOLD_NAMES = tuple(GOLD_MASKS)

@@ -9,7 +9,7 @@ from typing import Annotated
 from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Run
 from acidtest.core.study import study
-from acidtest.studies.rows import model_names
+from acidtest.studies.scoring.rows import model_names
 from acidtest.studies.verification import GROUNDING, measure_grounding, parse_base_rate, parse_threshold
 from acidtest.studies.verification.result import ModelGrounding
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from acidtest.core.document import Column, Document, Part, Row, Section, Table
 from acidtest.studies.grounding import GroundingResult
-from acidtest.studies.severity import by_severity
+from acidtest.studies.scoring.severity import by_severity
 from acidtest.studies.verification.findings import grounding_findings, grounding_reason
 from acidtest.studies.verification.result import ModelGrounding
 from acidtest.studies.verification.screen import brief_table, describe_grounding

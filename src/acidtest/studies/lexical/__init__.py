@@ -27,6 +27,7 @@ from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
+from acidtest.pairs.categories import CATEGORY
 from acidtest.stats.clusters import Clusterings, weighted_difference
 from acidtest.stats.significance import correct_with_excess
 from acidtest.studies.lexical.knowledge import (
@@ -47,8 +48,7 @@ from acidtest.studies.lexical.knowledge import (
     suite_names,
     word_knowledge,
 )
-from acidtest.studies.rows import SAME_ROWS, WORDS, require_one_collapse, runs_by_model
-from acidtest.text.categories import CATEGORY
+from acidtest.studies.scoring.rows import SAME_ROWS, WORDS, require_one_collapse, runs_by_model
 
 CELL = (CATEGORY, "label")
 """Published and fresh rows are compared within cells of equal values in these columns."""

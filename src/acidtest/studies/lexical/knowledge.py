@@ -20,12 +20,12 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run, SuitePattern, runs_by_suite
 from acidtest.core.suite import Suite
+from acidtest.pairs.categories import BREAKING_NLI, CATEGORY
 from acidtest.stats.clusters import Clusterings, trend
 from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import adjusted, unpaired_permutation
-from acidtest.studies.rows import WORDS, score_rows
-from acidtest.text.categories import BREAKING_NLI, CATEGORY
+from acidtest.studies.scoring.rows import WORDS, score_rows
 
 FRESH, PUBLISHED = "lexical", BREAKING_NLI
 LEXICAL = SuitePattern((FRESH, f"{FRESH}/*", PUBLISHED), columns=(WORDS,))
@@ -197,7 +197,7 @@ def measure(
         coverage = VectorCoverage(Path(embeddings).name, vectors.size, len(words), int(vectors.holds(words).sum()))
         table = table.with_columns(vectors.cosines(*(pairs[name] for name in WORDS)).alias(COSINE))
     if train is not None:
-        from acidtest.text.pair_counts import pair_counts, word_counts
+        from acidtest.pairs.counts import pair_counts, word_counts
 
         by_pair = pair_counts(pairs, train)
         by_word = word_counts(pairs[WORDS[1]].str.to_lowercase().unique(), train)
@@ -223,7 +223,7 @@ def _load_rows(run: Run, suite: str) -> pl.DataFrame:
     rows = score_rows(run, suite, texts=True)
     frame = rows.frame.with_columns(correct=rows.correct)
     if not set(WORDS) <= set(frame.columns):
-        from acidtest.text.alignment import replaced_words
+        from acidtest.pairs.alignment import replaced_words
 
         words = replaced_words(frame["premise"], frame["hypothesis"])
         frame = frame.with_columns(words[f"{name}s"].replace("", None).alias(name) for name in WORDS)

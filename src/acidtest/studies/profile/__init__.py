@@ -19,7 +19,7 @@ from acidtest.studies.crossed_suites import crossed_suites, suites_in
 from acidtest.studies.cue_effects import CueEffect
 from acidtest.studies.cue_profile import Profile, measure_profile
 from acidtest.studies.profile.user_cues import UserCue, measure_user_cue
-from acidtest.studies.rows import breakdown, model_names, score_rows
+from acidtest.studies.scoring.rows import breakdown, model_names, score_rows
 
 HANS = SuitePattern(names=("hans",))
 

@@ -11,7 +11,7 @@ import polars as pl
 from acidtest.core.document import Pair, Section, Toggle, Toggles, describe_count
 from acidtest.core.run import ANSWER_COLUMNS, Run
 from acidtest.studies.crossed_suites import CrossedCue, CrossedSuite
-from acidtest.studies.slices import describe_answer
+from acidtest.studies.scoring.slices import describe_answer
 
 MOST = 3
 """The most items shown of a cue."""

@@ -12,11 +12,11 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.model import defined_names, import_users_module
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
+from acidtest.pairs.cues import pair_cues
 from acidtest.stats.contrasts import CellContrast
 from acidtest.stats.resampling import Codes, numbered
 from acidtest.studies.cue_effects import CueDesign, CueEffect
-from acidtest.studies.rows import Flags, score_rows
-from acidtest.text.cues import pair_cues
+from acidtest.studies.scoring.rows import Flags, score_rows
 
 CueFunction = Callable[[str, str], bool]
 

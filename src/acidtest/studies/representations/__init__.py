@@ -20,6 +20,7 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.core.study import study
 from acidtest.core.suite import Card
+from acidtest.pairs.taxonomy import CATEGORIES, node
 from acidtest.stats.probes import (
     FOLDS,
     Codes,
@@ -36,7 +37,6 @@ from acidtest.stats.probes import (
     silhouettes,
     smoothers,
 )
-from acidtest.text.taxonomy import CATEGORIES, node
 
 PROBE, SILHOUETTE = MEASURES = ("probe", "silhouette")
 ALPHA = 0.05

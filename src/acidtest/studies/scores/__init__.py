@@ -18,12 +18,23 @@ from acidtest.core.suite import CONTROL
 from acidtest.io.published import FROM, PublishedScore, published_beside, published_notes
 from acidtest.stats.intervals import rate
 from acidtest.stats.significance import holm
-from acidtest.studies.controls import AgainstControl, Pairing, against_control, pairing, repeats, score_with_control
 from acidtest.studies.crossed_suites import CUE_SUITES
 from acidtest.studies.cue_profile import Profile, measure_profile
-from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
-from acidtest.studies.expectations import expectation_metrics, expectation_notes, pairs_with_gold
-from acidtest.studies.rows import (
+from acidtest.studies.scores.diagnosis import findings
+from acidtest.studies.scores.diagnosis.cues import entailments_seen
+from acidtest.studies.scores.diagnosis.suites import REPEATED, prompt_findings, variation_findings
+from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy, untouched_pairs
+from acidtest.studies.scoring.controls import (
+    AgainstControl,
+    Pairing,
+    against_control,
+    pairing,
+    repeats,
+    score_with_control,
+)
+from acidtest.studies.scoring.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
+from acidtest.studies.scoring.expectations import expectation_metrics, expectation_notes, pairs_with_gold
+from acidtest.studies.scoring.rows import (
     ScoredRows,
     accuracy,
     breakdown,
@@ -34,10 +45,6 @@ from acidtest.studies.rows import (
     metrics,
     model_names,
 )
-from acidtest.studies.scores.diagnosis import findings
-from acidtest.studies.scores.diagnosis.cues import entailments_seen
-from acidtest.studies.scores.diagnosis.suites import REPEATED, prompt_findings, variation_findings
-from acidtest.studies.scores.diagnosis.untouched import UntouchedAccuracy, untouched_pairs
 from acidtest.studies.verification import GROUNDING, grounding_metrics, measure_grounding
 from acidtest.studies.verification.result import ModelGrounding
 
@@ -186,7 +193,7 @@ def _suite_result(run: Run, name: str) -> SuiteResult:
 def _notes(run: Run, name: str, rows: ScoredRows, pairs: Pairing | None) -> Iterator[str]:
     """Caveats that a reader of a suite's numbers must know."""
     if rows.card.categories:
-        from acidtest.text.category_rules import proposal_caution
+        from acidtest.pairs.category_rules import proposal_caution
 
         yield from filter(None, [proposal_caution(rows.card.categories)])
     if truncated := run.header.truncated.get(name):

@@ -38,10 +38,18 @@ from acidtest.io.published import (
     published_systems,
     scores_beside,
 )
-from acidtest.studies.error_kinds import confusion_table, kinds_table
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
 from acidtest.studies.scores.scorecard import describe_model, leading_sections
-from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_factor, mistakes, row_names, slice_of
+from acidtest.studies.scoring.error_kinds import confusion_table, kinds_table
+from acidtest.studies.scoring.slices import (
+    MOST_CHART_ROWS,
+    chance,
+    headings,
+    main_factor,
+    mistakes,
+    row_names,
+    slice_of,
+)
 
 WHOLE = "whole suite"
 

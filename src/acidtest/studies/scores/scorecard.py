@@ -25,11 +25,11 @@ from acidtest.core.numbers import whole_percent
 from acidtest.core.suite import ABOUT_CLAIMS
 from acidtest.studies.cue_effects import USED
 from acidtest.studies.cue_profile import CONSTANT, EFFECTS, PREMISES, Profile, claims, effects_chart, effects_table
-from acidtest.studies.expectations import BREAKS, expectation_verdict
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
 from acidtest.studies.scores.diagnosis import explanation
 from acidtest.studies.scores.diagnosis.suites import FEW, single_answer, suite_chance, suite_kind
-from acidtest.studies.severity import ALPHA, SMALL, is_near_chance
+from acidtest.studies.scoring.expectations import BREAKS, expectation_verdict
+from acidtest.studies.scoring.severity import ALPHA, SMALL, is_near_chance
 from acidtest.studies.verification.findings import grounding_reason
 from acidtest.studies.verification.screen import brief_table, describe_grounding
 

@@ -30,9 +30,16 @@ from acidtest.io.published import (
     published_scores,
     scores_beside,
 )
-from acidtest.studies.controls import AgainstControl, Pairing, against_control, score_with_control
-from acidtest.studies.error_kinds import Confusion, Errors, common_errors, confusion, correct_kinds, errors_by_kind
-from acidtest.studies.rows import ScoredRows, accuracy, breakdown, model_names, score_rows
+from acidtest.studies.scoring.controls import AgainstControl, Pairing, against_control, score_with_control
+from acidtest.studies.scoring.error_kinds import (
+    Confusion,
+    Errors,
+    common_errors,
+    confusion,
+    correct_kinds,
+    errors_by_kind,
+)
+from acidtest.studies.scoring.rows import ScoredRows, accuracy, breakdown, model_names, score_rows
 
 SCHEMA = 1
 PREFIX = "stress/"

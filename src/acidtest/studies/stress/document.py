@@ -10,7 +10,7 @@ from acidtest.core.errors import list_some
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.io.published import ERROR, MAIN, PEOPLE, people_name
-from acidtest.studies.error_kinds import confusion_table, kind_title, kinds_table
+from acidtest.studies.scoring.error_kinds import confusion_table, kind_title, kinds_table
 from acidtest.studies.stress import (
     ANTONYMY,
     CLASSES,

@@ -19,10 +19,10 @@ from acidtest.core.labels import LABELS
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
+from acidtest.pairs.category_rules import proposal_caution
+from acidtest.pairs.taxonomy import NEUTRAL_FEATURES, is_overlap
 from acidtest.stats.intervals import rate
 from acidtest.stats.jackknife import Replicates, group_sums, jackknifed, replicates
-from acidtest.text.category_rules import proposal_caution
-from acidtest.text.taxonomy import NEUTRAL_FEATURES, is_overlap
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

@@ -20,9 +20,9 @@ from acidtest.core.document import (
 )
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.estimate import Estimate
+from acidtest.pairs.category_rules import PREFIX, rule_descriptions
+from acidtest.pairs.taxonomy import NEUTRAL_FEATURES, Node, members, node, path
 from acidtest.studies.taxonomy import TaxonomyResult
-from acidtest.text.category_rules import PREFIX, rule_descriptions
-from acidtest.text.taxonomy import NEUTRAL_FEATURES, Node, members, node, path
 
 STRONGEST = 6
 """Number of correlations shown of each sign."""

@@ -19,7 +19,7 @@ from acidtest.core.suite import ABOUT_CLAIMS, CONTROL
 from acidtest.stats.discrimination import auc, balanced_accuracy, precision
 from acidtest.stats.intervals import rate
 from acidtest.stats.thresholds import CrossFit, cross_fit
-from acidtest.studies.rows import score_rows
+from acidtest.studies.scoring.rows import score_rows
 from acidtest.studies.verification.claims import CLAIMS, GROUNDING, ClaimReader, ClaimRows
 from acidtest.studies.verification.curves import claim_curves, edit_curve
 from acidtest.studies.verification.edits import NO_THRESHOLD, EditedClaims

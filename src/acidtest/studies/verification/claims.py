@@ -18,7 +18,7 @@ from acidtest.core.run import Run, SuitePattern
 from acidtest.core.suite import CONTROL, EDIT
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, Floats
-from acidtest.studies.rows import Flags, ScoredRows, score_rows
+from acidtest.studies.scoring.rows import Flags, ScoredRows, score_rows
 
 KIND, CHANGE = "kind", "change"
 EDITS = SuitePattern(columns=((EDIT, KIND, CHANGE),))

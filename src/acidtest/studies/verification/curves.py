@@ -14,7 +14,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.suite import EDIT
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Floats
-from acidtest.studies.rows import score_rows
+from acidtest.studies.scoring.rows import score_rows
 from acidtest.studies.verification.claims import CLAIMS, KIND, ClaimReader, ClaimRows
 from acidtest.studies.verification.edits import EditedClaims
 from acidtest.studies.verification.result import CurvePoint

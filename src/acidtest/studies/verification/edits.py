@@ -18,8 +18,8 @@ from acidtest.stats.intervals import difference, mean_of_groups, rate
 from acidtest.stats.resampling import Codes, Floats, taken
 from acidtest.stats.significance import paired_test
 from acidtest.stats.thresholds import CrossFit
-from acidtest.studies.controls import Places, score_with_control
-from acidtest.studies.rows import Flags, ScoredRows
+from acidtest.studies.scoring.controls import Places, score_with_control
+from acidtest.studies.scoring.rows import Flags, ScoredRows
 from acidtest.studies.verification.claims import KIND, ClaimReader, ClaimRows
 from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, LengthControl
 

@@ -10,7 +10,16 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import describe_share, interval, p_value, whole_percent, whole_points
 from acidtest.stats.significance import holm
 from acidtest.studies.cue_profile import CONSTANT
-from acidtest.studies.severity import ALPHA, SMALL, excess, gravest, is_near_chance, severity, two_sided_p, whole
+from acidtest.studies.scoring.severity import (
+    ALPHA,
+    SMALL,
+    excess,
+    gravest,
+    is_near_chance,
+    severity,
+    two_sided_p,
+    whole,
+)
 from acidtest.studies.verification.edits import describe_edit, kinds_as_long
 from acidtest.studies.verification.result import CHANGES, KEEPS, EditEffect, KnowledgeUse, ModelGrounding, ReadingLimit
 from acidtest.studies.verification.tables import CHANCE, FEW, deployed_name, describe_chosen

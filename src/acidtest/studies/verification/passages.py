@@ -10,7 +10,7 @@ import polars as pl
 from acidtest.core.estimate import Estimate
 from acidtest.stats.discrimination import auc, balanced_accuracy
 from acidtest.stats.intervals import rate
-from acidtest.studies.rows import Flags, score_rows
+from acidtest.studies.scoring.rows import Flags, score_rows
 from acidtest.studies.verification.claims import ANSWERS, KIND, PASSAGES, ClaimReader, ClaimRows
 from acidtest.studies.verification.result import AnswerDetection, KindShare, KnowledgeUse
 

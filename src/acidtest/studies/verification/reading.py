@@ -25,8 +25,8 @@ from acidtest.core.run import SuitePattern
 from acidtest.core.suite import CONTROL
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, Floats, generator
-from acidtest.studies.rows import Flags, ScoredRows, score_rows
-from acidtest.studies.severity import LARGE, SURE, excess
+from acidtest.studies.scoring.rows import Flags, ScoredRows, score_rows
+from acidtest.studies.scoring.severity import LARGE, SURE, excess
 from acidtest.studies.verification.claims import CLAIMS, KIND, ClaimReader
 from acidtest.studies.verification.result import ReadingLimit
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from acidtest.core.document import Cell, Column, Row, Table, Unit, describe_count, listed
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import interval, whole_percent
-from acidtest.studies.severity import CLOSE, SMALL, is_near_chance
+from acidtest.studies.scoring.severity import CLOSE, SMALL, is_near_chance
 from acidtest.studies.verification.edits import describe_edit
 from acidtest.studies.verification.findings import (
     describe_accuracy,

@@ -18,7 +18,7 @@ from acidtest.suites.consistency.companions import Companions
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, transform_rows
 
 if TYPE_CHECKING:
-    from acidtest.text.clauses import Clause
+    from acidtest.english.clauses import Clause
 
 CITATION = (
     "acidtest; identity and symmetric contradiction after Minervini and Riedel (2018). Adversarially Regularising "
@@ -61,7 +61,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
     a matter of opinion: without ``trust_gold``, no law is applied to what one called neutral, contradictions are not
     doubly negated, and for other laws the premise must have most of the hypothesis's words.
     """
-    from acidtest.text.tagging import tagger as load_tagger
+    from acidtest.english.tagging import tagger as load_tagger
 
     pairs = source_pairs(request, columns=(*_COLUMNS, "order"))
     tagger_name = load_tagger(tagger).name
@@ -124,14 +124,14 @@ class AnalysedPair:
     @property
     def shares_noun(self) -> bool:
         """Whether the two sentences have a noun in common."""
-        from acidtest.text.clauses import nouns
+        from acidtest.english.clauses import nouns
 
         return bool(nouns(self.premise) & nouns(self.hypothesis))
 
     @property
     def is_close(self) -> bool:
         """Whether the premise has most of the hypothesis's content words; never for neutral pairs."""
-        from acidtest.text.reversal import shared_words
+        from acidtest.suites.consistency.reversal import shared_words
 
         return self.label in _CLOSE and shared_words(self.premise, self.hypothesis) >= _CLOSE[self.label]
 
@@ -163,8 +163,8 @@ class LawApplication:
         return frame.with_columns(variant=pl.col("law").str.replace_all(" ", "-"))
 
     def _analyse(self, pairs: pl.DataFrame) -> Iterator[AnalysedPair]:
-        from acidtest.text.clauses import clause_doubts
-        from acidtest.text.sentences import Sentences
+        from acidtest.english.clauses import clause_doubts
+        from acidtest.english.sentences import Sentences
 
         keys = digests(pairs["id"])
         premises, hypotheses = (Sentences.of(pairs[side], self.tagger) for side in ("premise", "hypothesis"))
@@ -191,7 +191,7 @@ class LawApplication:
 
     def _reversal_doubts(self, pairs: pl.DataFrame, clauses: Sequence[Clause | str]) -> list[str | None]:
         """For contradictions why they are not reversed; None elsewhere."""
-        from acidtest.text.reversal import contradiction_doubts
+        from acidtest.suites.consistency.reversal import contradiction_doubts
 
         doubts: list[str | None] = [None] * pairs.height
         rows = (pairs["label"] == "contradiction").arg_true().to_list()
@@ -261,7 +261,7 @@ def _reversal(pair: AnalysedPair, *, trust_gold: bool) -> LawPair | str:
 
 
 def _conjunction(pair: AnalysedPair) -> LawPair | str:
-    from acidtest.text.clauses import conjoin
+    from acidtest.english.clauses import conjoin
 
     parts = [part for part in (pair.premise_clause, pair.hypothesis_clause) if not isinstance(part, str)]
     if not parts:
@@ -293,8 +293,8 @@ def _negations(pair: AnalysedPair, *, trust_gold: bool) -> Iterator[LawPair | st
 
 
 def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool, trust_gold: bool) -> LawPair | str:
-    from acidtest.text.clauses import negation
-    from acidtest.text.reversal import adds_description
+    from acidtest.english.clauses import negation
+    from acidtest.suites.consistency.reversal import adds_description
 
     if pair.label == "neutral" and not is_trusted:
         return "negated neutral: gold of one annotator (--trust-gold)"
@@ -311,7 +311,7 @@ def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool, trust_gol
 
 
 def _double_negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool, trust_gold: bool) -> LawPair | str:
-    from acidtest.text.clauses import negate_twice
+    from acidtest.english.clauses import negate_twice
 
     if pair.label == "contradiction" and not (pair.shares_noun and (trust_gold or pair.is_close)):
         return "double negation: little in common"

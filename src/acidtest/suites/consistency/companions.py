@@ -13,7 +13,7 @@ from acidtest.core.draws import U64, Draws
 from acidtest.core.suite import Suite, compact_frame, visit_batches
 
 if TYPE_CHECKING:
-    from acidtest.text.clauses import Clause
+    from acidtest.english.clauses import Clause
 
 _POOL_SIZE = 1 << 11
 """How many hypotheses are searched for companions."""
@@ -37,8 +37,8 @@ class Companions:
 
         They do not depend on the order in which the corpus is read.
         """
-        from acidtest.text.clauses import lower_first_word
-        from acidtest.text.sentences import Sentences
+        from acidtest.english.clauses import lower_first_word
+        from acidtest.english.sentences import Sentences
 
         pool = _draw_pool(pairs, draws)
         companions = [

@@ -31,7 +31,7 @@ from acidtest.suites.consistency.companions import Companions
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, transform_rows
 
 if TYPE_CHECKING:
-    from acidtest.text.clauses import Clause
+    from acidtest.english.clauses import Clause
 
 CITATION = (
     "acidtest; the rules of transitivity after Wu and Last (2025). Transitive self-consistency evaluation of NLI "
@@ -73,7 +73,7 @@ def sets(request: Request, *, tagger: str = "auto") -> Suite:
     Monotonicity gives the hypothesis a wider or a narrower word, or joins another sentence to the premise. No gold is
     used, so pairs without gold serve as well.
     """
-    from acidtest.text.tagging import tagger as load_tagger
+    from acidtest.english.tagging import tagger as load_tagger
 
     pairs = source_pairs(request, columns=tuple(_COLUMNS))
     draws = Draws(request.seed, _NAME)
@@ -169,7 +169,7 @@ class SetMaking:
         return frame.with_columns(link.alias(LINK), label=pl.lit("any"), certainty=pl.lit("logical"))
 
     def _analyse(self, pairs: pl.DataFrame) -> Iterator[SetSource]:
-        from acidtest.text.sentences import Sentences
+        from acidtest.english.sentences import Sentences
 
         keys = digests(pairs["id"])
         premises, hypotheses = (Sentences.of(pairs[side], self.tagger) for side in ("premise", "hypothesis"))
@@ -189,8 +189,8 @@ class SetMaking:
 
     def _change_words(self, texts: pl.Series) -> list[dict[str, str]]:
         """For each text what becomes of it with one word replaced, by the kind of the new word."""
-        from acidtest.text.sentences import Sentences
-        from acidtest.text.substitution import Substitutions
+        from acidtest.english.sentences import Sentences
+        from acidtest.suites.lexical.substitution import Substitutions
 
         made, _ = Substitutions(_CATEGORIES, self.draws, tagger=self.tagger).of(texts)
         made = made.filter(pl.col("relation").is_in(list(_WORDS)))
@@ -239,7 +239,7 @@ def _contraposition(source: SetSource) -> SetPair | str:
 
 
 def _joined_premise(source: SetSource) -> SetPair | str:
-    from acidtest.text.clauses import conjoin
+    from acidtest.english.clauses import conjoin
 
     if isinstance(source.premise_clause, str) or source.companion is None:
         return "monotonicity: no joined premise"
@@ -255,7 +255,7 @@ def _expect(law: str, change: str, premise: str, hypothesis: str) -> SetPair:
 
 def _deny(clause: Clause | str) -> str | None:
     """*It is not the case that two men are asleep*; None where the sentence is not one plain clause."""
-    from acidtest.text.clauses import lower_first_word
+    from acidtest.english.clauses import lower_first_word
 
     inner = None if isinstance(clause, str) else lower_first_word(clause)
     return None if inner is None or isinstance(clause, str) else f"It is not the case that {inner}{clause.stop or '.'}"

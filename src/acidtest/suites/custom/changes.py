@@ -107,7 +107,7 @@ def _change_texts(change: TextChange, texts: pl.Series) -> pl.Series:
 
 def replace_words(text: str, pattern: re.Pattern[str], words: Mapping[str, str]) -> str:
     """The text with all words replaced at once, in their case; *a* and *an* before them are adapted."""
-    from acidtest.text.inflection import replace_span
+    from acidtest.english.inflection import replace_span
 
     for match in reversed([*pattern.finditer(text)]):
         text = replace_span(text, match.start(), match.end(), word=words[match[0].lower()])

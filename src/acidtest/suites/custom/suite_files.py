@@ -19,7 +19,7 @@ from acidtest.core.suite import EXPECTATION, RESERVED, plain_name
 from acidtest.suites.catalogue import SUITES, Generator
 
 if TYPE_CHECKING:
-    from acidtest.text.slots import ListedWord, SlottedSentence
+    from acidtest.suites.custom.slots import ListedWord, SlottedSentence
 
 ROWS = 100
 """Rows of a template where neither the file nor the user says how many."""
@@ -195,7 +195,7 @@ def _named(templates: Sequence[CustomTemplate]) -> tuple[CustomTemplate, ...]:
 
 
 def _read_lists(table: TomlTable) -> dict[str, list[ListedWord]]:
-    from acidtest.text.slots import AGREEING
+    from acidtest.suites.custom.slots import AGREEING
 
     lists = {}
     for name, given in table.values.items():
@@ -223,7 +223,7 @@ def _read_lists(table: TomlTable) -> dict[str, list[ListedWord]]:
 
 def _read_words(table: TomlTable, name: str, part: str, given: object) -> list[ListedWord]:
     """The words of a list, or of one part of it: texts, tables of forms, or the name of one of our lists."""
-    from acidtest.text.slots import GIVEN_FORMS, ListedWord, packaged_lists, packaged_words
+    from acidtest.suites.custom.slots import GIVEN_FORMS, ListedWord, packaged_lists, packaged_words
 
     if isinstance(given, str):
         if given not in packaged_lists():
@@ -253,7 +253,7 @@ def _read_words(table: TomlTable, name: str, part: str, given: object) -> list[L
 def _read_template(
     table: TomlTable, number: int, words: Mapping[str, Sequence[ListedWord]], certainty: str
 ) -> CustomTemplate:
-    from acidtest.text.slots import SlotError, fitting_words
+    from acidtest.suites.custom.slots import SlotError, fitting_words
 
     table.refuse_unknown(_TEMPLATE)
     premise, hypothesis = (_read_sentence(table, side) for side in SIDES["both"])
@@ -302,7 +302,7 @@ def _factor_value(value: str | int | bool) -> str:
 
 
 def _read_sentence(table: TomlTable, side: str) -> SlottedSentence:
-    from acidtest.text.slots import SlotError, SlottedSentence
+    from acidtest.suites.custom.slots import SlotError, SlottedSentence
 
     text = table.text(side, "", most=MAX_TEXT).strip()
     if not text:
@@ -315,7 +315,7 @@ def _read_sentence(table: TomlTable, side: str) -> SlottedSentence:
 
 def _list_of(table: TomlTable, side: str, draw: str, words: Mapping[str, object]) -> str:
     """The word list of a slot: the one of its name, or of its name without the number at its end."""
-    from acidtest.text.slots import AGREEING
+    from acidtest.suites.custom.slots import AGREEING
 
     name = draw if draw in words else draw.rstrip("0123456789")
     if name not in words:

@@ -81,7 +81,7 @@ def _parted_slots(template: CustomTemplate) -> Iterator[str]:
 
 def _fill(template: CustomTemplate, wanted: int, seed: int, suite: str) -> pl.DataFrame:
     """The first ``wanted`` different pairs of a template, in the order of its permutation, or all there are."""
-    from acidtest.text.fillings import fill_sentences
+    from acidtest.suites.custom.fillings import fill_sentences
 
     # Keyed by the premise alone, so that templates with the same premise get the same words.
     draws = Draws(seed, f"{suite}\n{template.pattern}")

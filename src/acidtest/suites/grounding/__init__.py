@@ -92,8 +92,8 @@ def grounding_pairs(request: Request, *, columns: Collection[str]) -> Suite:
 
 def _leave_out_nonclaims(pairs: Suite) -> Suite:
     """The pairs whose hypotheses claim something; a short answer to a question does unless it refuses."""
-    from acidtest.text.nonclaims import answer_kinds
-    from acidtest.text.questions import QUESTION, question_prefixes
+    from acidtest.corpora.questions import QUESTION, question_prefixes
+    from acidtest.suites.grounding.nonclaims import answer_kinds
 
     left_out, ids = Counter[str](), list[str]()
     columns = [name for name in ("id", "hypothesis", QUESTION) if name in pairs.frame.collect_schema()]

@@ -14,7 +14,7 @@ from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 if TYPE_CHECKING:
-    from acidtest.text.predicates import Predicate
+    from acidtest.english.predicates import Predicate
 
 _END = re.compile(r"[\s.]*$")
 _OTHER_VERBS = frozenset({"VBD", "VBZ", "VBP", "MD", "WDT", "WP", ","})
@@ -57,7 +57,7 @@ def partial(batch: ClaimBatch) -> Iterator[Result]:
     ``kind`` is relative (*which surprised several experts*), adverbial, source (*as a retired lawyer confirmed*),
     apposition (*a keen chess player*) or conjunct (*and was discussed in a podcast*).
     """
-    from acidtest.text.cautions import first_caution
+    from acidtest.english.cautions import first_caution
 
     claims, problems = split_by_problem(batch, shared_words=False)
     for row, claim in list(claims.items()):
@@ -81,7 +81,7 @@ def partial(batch: ClaimBatch) -> Iterator[Result]:
 
 def _is_described_as_person(claim: str, document: str) -> bool:
     """Whether a claim begins with a full name that speaks, is *who*, or has a title or role in the document."""
-    from acidtest.text.wordnet import noun_kind
+    from acidtest.english.wordnet import noun_kind
 
     name = _FULL_NAME.match(claim)
     if name is None:
@@ -107,7 +107,7 @@ def _with_detail(claim: CheckedClaim, predicate: Predicate | str, fitting: Seque
 
 def _subject_and_tense(predicate: Predicate | str, *, is_person: bool) -> tuple[str, str]:
     """The kind of subject and the tense for which details are sought; empty where they are not certain."""
-    from acidtest.text.cautions import first_caution
+    from acidtest.english.cautions import first_caution
 
     if isinstance(predicate, str):
         return "", ""
@@ -183,7 +183,7 @@ def lengthened(batch: ClaimBatch) -> Iterator[Result]:
     ``partial``) or fact (*A, and B*, where B is another supported claim of the document, as in ``cause``). Unsupported
     claims are lengthened, too: they show how often any claim of this length is called supported.
     """
-    from acidtest.text.cautions import first_caution
+    from acidtest.english.cautions import first_caution
 
     claims = dict[int, CheckedClaim]()
     for row, claim in enumerate(batch.claims):
@@ -243,7 +243,7 @@ class _Fact:
 
 def _sentence_problem(claim: CheckedClaim) -> str | None:
     """Why a claim cannot be a cause or effect, as far as its words and those of its evidence show."""
-    from acidtest.text.cautions import first_caution
+    from acidtest.english.cautions import first_caution
 
     if not claim.marked:
         return NOT_MARKED
@@ -268,7 +268,7 @@ def _fact(claim: CheckedClaim, tagged: TaggedClaim) -> _Fact | str:
 
 def _may_be_joined(effect: _Fact, other: _Fact) -> bool:
     """Whether one fact may be called the cause of another though the document does not link the two."""
-    from acidtest.text.cautions import first_caution
+    from acidtest.english.cautions import first_caution
 
     [first], [second] = effect.claim.evidence, other.claim.evidence
     if abs(first - second) < 2 or effect.is_past != other.is_past:

@@ -155,8 +155,8 @@ class _Splitter:
 
     def split(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """A row for every response of several sentences, and one for each of them."""
-        from acidtest.text.questions import question_prefixes
-        from acidtest.text.tokens import sentences
+        from acidtest.corpora.questions import question_prefixes
+        from acidtest.english.tokens import sentences
 
         parts = sentences(pairs["hypothesis"]).filter(_is_checked(pl.col("sentence"))).select("text", "sentence")
         counts = parts.group_by("text").agg(sentences=pl.len().cast(pl.Float64))
@@ -195,7 +195,7 @@ def _kinds(label: pl.Expr) -> pl.Expr:
 
 def _is_checked(sentence: pl.Expr) -> pl.Expr:
     """Whether a sentence of a response claims something, unlike greetings, refusals and offers of help."""
-    from acidtest.text.nonclaims import nonclaim_kind
+    from acidtest.suites.grounding.nonclaims import nonclaim_kind
 
     def claims(sentences: pl.Series) -> pl.Series:
         return pl.Series([nonclaim_kind(sentence) is None for sentence in sentences], dtype=pl.Boolean)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
-from acidtest.suites.grounding.occurrences import is_indefinite
+from acidtest.suites.grounding.mentions import is_indefinite
 
 if TYPE_CHECKING:
-    from acidtest.text.predicates import Predicate
+    from acidtest.english.predicates import Predicate
 
 NO_EVIDENCE = "no single evidence sentence"
 NOT_MARKED = "evidence not marked"
@@ -70,7 +70,7 @@ class TaggedClaim:
 
 def tag_claims(claims: Mapping[int, CheckedClaim], tagger: str) -> Iterator[TaggedClaim]:
     """The claims that have words, tagged, with their numbers in the batch; others of the batch cost no time."""
-    from acidtest.text.sentences import tokens_by_text
+    from acidtest.english.sentences import tokens_by_text
 
     rows = list(claims)
     for number, tagged in tokens_by_text([claims[row].text for row in rows], tagger):
@@ -82,7 +82,7 @@ def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[d
 
     Without ``shared_words``, it does not matter how many of its words the evidence has.
     """
-    from acidtest.text.cautions import first_caution
+    from acidtest.english.cautions import first_caution
 
     claims, problems = dict[int, CheckedClaim](), dict[int, str]()
     for row, claim in batch.supported():
@@ -97,14 +97,14 @@ def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[d
 
 def predicate_of(claim: CheckedClaim, tagged: TaggedClaim) -> Predicate | str:
     """The finite verb of the main clause of a claim, or the reason why it is not certain."""
-    from acidtest.text.predicates import main_predicate
+    from acidtest.english.predicates import main_predicate
 
     return main_predicate(claim.text, tagged.words, tagged.tags, tagged.starts, tagged.ends)
 
 
 def _negated(claim: CheckedClaim, predicate: Predicate) -> EditedPair | str:
-    from acidtest.text.cautions import caution_pattern, first_caution
-    from acidtest.text.predicates import insert_negation, remove_negation
+    from acidtest.english.cautions import caution_pattern, first_caution
+    from acidtest.english.predicates import insert_negation, remove_negation
 
     reason = predicate.subject_problem
     if reason:
@@ -149,8 +149,8 @@ def trend(batch: ClaimBatch) -> Iterator[Result]:
     ``kind`` is change (*rose*), comparative (*larger than*), bound (*more than 40*), order (*before*), place (*above*).
     Gold is contradiction, or non-entailment of an order and of claims about one of several things (*a firm grew*).
     """
-    from acidtest.text.cautions import first_caution
-    from acidtest.text.trends import reverse_trend
+    from acidtest.english.cautions import first_caution
+    from acidtest.suites.grounding.trends import reverse_trend
 
     for row, claim in batch.supported():
         reversal = reverse_trend(claim.text, claim.evidence_sentence or "")

@@ -73,7 +73,7 @@ def quotation(batch: ClaimBatch) -> Iterator[Result]:
 
 
 def _problem(claim: CheckedClaim) -> str | None:
-    from acidtest.text.cautions import first_caution
+    from acidtest.english.cautions import first_caution
 
     if not claim.marked:
         return NOT_MARKED
@@ -109,7 +109,7 @@ def _says(document: SourceDocument, last: str, stated: frozenset[str]) -> bool:
 
 def _speakers(document: SourceDocument) -> tuple[str, ...]:
     """The names of those who say something in a document; the fullest form of each."""
-    from acidtest.text.clauses import function_words
+    from acidtest.english.clauses import function_words
 
     pattern = _speaker_pattern()
     names = [match["before"] or match["after"] for match in pattern.finditer(document.text)]

@@ -184,7 +184,7 @@ def _unnamed_person(sentence: str, *, of_subject: bool = True) -> str:
 
 def _may_be(pronoun: str, name: str) -> bool:
     """Whether a pronoun may mean the bearer of a name: a full one, or a given one, of no other gender."""
-    from acidtest.text.names import is_calendar_name, is_listed_place
+    from acidtest.english.values.names import is_calendar_name, is_listed_place
 
     first, _, rest = name.removesuffix("'s").removesuffix("’s").partition(" ")
     if is_calendar_name(first) or is_listed_place(f"{first} {rest}".strip()):
@@ -193,13 +193,13 @@ def _may_be(pronoun: str, name: str) -> bool:
 
 
 def _is_given(pronoun: str, word: str) -> bool:
-    from acidtest.text.names import is_person_name
+    from acidtest.english.values.names import is_person_name
 
     return is_person_name(word.removesuffix("'s").removesuffix("’s")) and _has_gender(pronoun, word)
 
 
 def _has_gender(pronoun: str, given: str) -> bool:
-    from acidtest.text.name_lists import listed_genders
+    from acidtest.english.values.name_lists import listed_genders
 
     gender = listed_genders().get(given.removesuffix("'s").removesuffix("’s"), "")
     return gender in ("", "male" if pronoun in _MALE else "female")

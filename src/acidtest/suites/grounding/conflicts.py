@@ -15,7 +15,7 @@ from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, transform_rows
 from acidtest.suites.grounding import CITATION, grounding_pairs
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, draw_claims
-from acidtest.suites.grounding.occurrences import candidate_measures, context_problem, is_first_in
+from acidtest.suites.grounding.mentions import candidate_measures, context_problem, is_first_in
 
 _NAME = "grounding/conflicts"
 _COLUMNS: dict[str, Kind] = {"kind": "factor", "first": "factor", "last": "factor", "value": "factor", "change": "text"}
@@ -157,7 +157,7 @@ def _change_value(claim: CheckedClaim) -> OtherValue | str:
 
 
 def _other_numbers(claim: CheckedClaim, sentence: str) -> Iterator[OtherValue]:
-    from acidtest.text.quantities import alternatives, quantities, replace_number, write_like
+    from acidtest.english.values.numbers import alternatives, quantities, replace_number, write_like
 
     claimed = {(quantity.value, quantity.form) for quantity in quantities(claim.text) if not quantity.problem}
     for quantity in quantities(sentence) if claimed else ():

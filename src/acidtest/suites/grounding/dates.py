@@ -10,8 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
-from acidtest.suites.grounding.numbers import change_number, choose_measure, duration_gold, is_duration
-from acidtest.suites.grounding.occurrences import (
+from acidtest.suites.grounding.mentions import (
     IN_DOCUMENT,
     NO_EVIDENCE,
     candidate_measures,
@@ -20,10 +19,11 @@ from acidtest.suites.grounding.occurrences import (
     context_problem,
     restriction_problem,
 )
+from acidtest.suites.grounding.numbers import change_number, choose_measure, duration_gold, is_duration
 
 if TYPE_CHECKING:
-    from acidtest.text.dates import ClockTime, DateMention
-    from acidtest.text.measures import NumberMentions
+    from acidtest.english.values.dates import ClockTime, DateMention
+    from acidtest.english.values.measures import NumberMentions
 
 _STATE = re.compile(r"\b(?:exist(?:s|ed|ence)?|alive|already|still|remain(?:s|ed)?)\b")
 """What was so in a year was often so in others, which readers infer."""
@@ -64,7 +64,7 @@ def date(batch: ClaimBatch) -> Iterator[Result]:
 
 
 def _places(text: str) -> list[_Place]:
-    from acidtest.text.dates import read_dates, read_times
+    from acidtest.english.values.dates import read_dates, read_times
 
     if not _DATE_START.search(text):
         return []
@@ -105,7 +105,7 @@ def _in_name(text: str, mention: DateMention) -> bool:
 def _is_same(place: _Place, other: _Place) -> bool:
     """Whether two places have the same year, month and so on; days are the same in one month only."""
 
-    from acidtest.text.dates import ClockTime
+    from acidtest.english.values.dates import ClockTime
 
     one, two = place.mention, other.mention
     if place.kind != other.kind:
@@ -117,7 +117,7 @@ def _is_same(place: _Place, other: _Place) -> bool:
 
 
 def _change_date(claim: CheckedClaim, place: _Place) -> EditedPair | str:
-    from acidtest.text.dates import ClockTime
+    from acidtest.english.values.dates import ClockTime
 
     mention = place.mention
     others = list(_other_times(claim, mention) if isinstance(mention, ClockTime) else _other_dates(claim, place))
@@ -136,7 +136,7 @@ def _change_date(claim: CheckedClaim, place: _Place) -> EditedPair | str:
 def _happens_once(text: str) -> bool:
     """Whether a claim with a single date tells something that happens to a thing once."""
 
-    from acidtest.text.dates import read_dates
+    from acidtest.english.values.dates import read_dates
 
     return len(read_dates(text)) == 1 and not _single_events().isdisjoint(re.findall(r"[a-z]+", text))
 
@@ -144,8 +144,8 @@ def _happens_once(text: str) -> bool:
 def _other_dates(claim: CheckedClaim, place: _Place) -> Iterator[str]:
     """The date with another year, month, day or weekday that the document does not have."""
 
-    from acidtest.text.dates import WEEKDAYS, DateMention, days_of_month, month_names, write_date
-    from acidtest.text.measures import number_mentions
+    from acidtest.english.values.dates import WEEKDAYS, DateMention, days_of_month, month_names, write_date
+    from acidtest.english.values.measures import number_mentions
 
     mention = place.mention
     assert isinstance(mention, DateMention)
@@ -181,8 +181,8 @@ def _other_years(year: int, mentions: NumberMentions) -> Iterator[int]:
 def _other_times(claim: CheckedClaim, mention: ClockTime) -> Iterator[str]:
     """The time of day, two to five hours earlier or later in the same half of the day."""
 
-    from acidtest.text.dates import write_time
-    from acidtest.text.measures import number_mentions
+    from acidtest.english.values.dates import write_time
+    from acidtest.english.values.measures import number_mentions
 
     mentions = number_mentions(claim.document.text, claim.document.words)
     for hour in range(24):

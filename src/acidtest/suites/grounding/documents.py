@@ -85,7 +85,7 @@ def read_documents(texts: pl.Series) -> list[SourceDocument]:
 
 def _split_documents(texts: pl.Series) -> dict[str, SourceDocument]:
     """The documents of some texts, split into sentences; an empty one is a sentence."""
-    from acidtest.text.tokens import sentences
+    from acidtest.english.tokens import sentences
 
     split = sentences(texts).group_by("text", maintain_order=True).agg("sentence", "start")
     columns = (texts.gather(split["text"]), split["sentence"], split["start"])
@@ -147,6 +147,6 @@ def _words(text: str) -> Sequence[str]:
 
 @cache
 def _function_words() -> frozenset[str]:
-    from acidtest.text.clauses import function_words
+    from acidtest.english.clauses import function_words
 
     return function_words()

@@ -32,7 +32,7 @@ from acidtest.suites.grounding import CITATION, EVIDENCE, PLACE, grounding_pairs
 from acidtest.suites.grounding.documents import SourceDocument, has_names_and_numbers, read_documents
 
 if TYPE_CHECKING:
-    from acidtest.text.sentences import Sentences
+    from acidtest.english.sentences import Sentences
 
 _COLUMNS: dict[str, Kind] = {"edit": "factor", "kind": "factor", "change": "text"}
 
@@ -116,7 +116,7 @@ class ClaimBatch:
     @cached_property
     def sentences(self) -> Sentences:
         """The claims analysed: tokens, tags, lemmas, contexts; ``text`` is the number of the claim."""
-        from acidtest.text.sentences import Sentences
+        from acidtest.english.sentences import Sentences
 
         return Sentences.of(self.frame["hypothesis"], self.tagger)
 
@@ -146,7 +146,7 @@ class _Application:
 
         Of a claim that is joined with its question, the answer alone is edited.
         """
-        from acidtest.text.questions import question_prefixes
+        from acidtest.corpora.questions import question_prefixes
 
         prefixes = question_prefixes(pairs)
         pairs = pairs.with_columns(pl.col("hypothesis").str.slice(prefixes.str.len_chars()))

@@ -10,8 +10,8 @@ from acidtest.suites.grounding.documents import content_stems
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 if TYPE_CHECKING:
-    from acidtest.text.names import Name
-    from acidtest.text.roles import Exchange
+    from acidtest.english.values.names import Name
+    from acidtest.suites.grounding.roles import Exchange
 
 _CAPITAL = re.compile(r"[A-ZÀ-Þ]\w")
 _EVERYBODY = re.compile(
@@ -44,7 +44,7 @@ def entity(batch: ClaimBatch, *, names: Literal["outside", "inside"] = "outside"
     word of the new name is in the document, with names=inside it is a name of the document that has nothing to do with
     the claim. Gold is non-entailment, and contradiction where the claim says who or what something is.
     """
-    from acidtest.text.names import find_names
+    from acidtest.english.values.names import find_names
 
     for row, claim in batch.supported():
         if not _CAPITAL.search(claim.text, 1):
@@ -58,7 +58,7 @@ def entity(batch: ClaimBatch, *, names: Literal["outside", "inside"] = "outside"
 
 
 def _replace(claim: CheckedClaim, evidence: str, present: list[Name | None], where: str) -> EditedPair | str:
-    from acidtest.text.names import has_word, other_name, replace_name
+    from acidtest.english.values.names import has_word, other_name, replace_name
 
     known = [name for name in present if name]
     if not known:
@@ -84,7 +84,7 @@ def _replace(claim: CheckedClaim, evidence: str, present: list[Name | None], whe
 
 def _other_inside(claim: CheckedClaim, name: Name) -> str | None:
     """A name of the document of the same kind and gender that no sentence connects with the claim."""
-    from acidtest.text.names import names_of_document
+    from acidtest.english.values.names import names_of_document
 
     if name.kind == "other":
         return None
@@ -109,8 +109,8 @@ def role(batch: ClaimBatch) -> Iterator[Result]:
     They are names, or nouns for people and groups. Symmetric verbs (meet, marry) and all but plain clauses are left
     alone. Gold is contradiction where both cannot be true (comparisons, north of, mother of), else non-entailment.
     """
-    from acidtest.text.roles import exchange_roles, may_have_roles
-    from acidtest.text.transitive import tag_claims
+    from acidtest.english.transitive import tag_claims
+    from acidtest.suites.grounding.roles import exchange_roles, may_have_roles
 
     rows = [row for row, claim in batch.supported() if may_have_roles(claim.text) and not _COMPLEX.search(claim.text)]
     for row, tagged in tag_claims(batch.frame["hypothesis"], rows, batch.tagger):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
-from acidtest.suites.grounding.occurrences import (
+from acidtest.suites.grounding.mentions import (
     IN_DOCUMENT,
     candidate_measures,
     is_indefinite,
@@ -20,8 +20,8 @@ from acidtest.suites.grounding.occurrences import (
 )
 
 if TYPE_CHECKING:
-    from acidtest.text.measures import Measure, NumberMentions, Unit
-    from acidtest.text.quantities import Form, Quantity
+    from acidtest.english.values.measures import Measure, NumberMentions, Unit
+    from acidtest.english.values.numbers import Form, Quantity
 
 _FEW = 12
 _HIGHER, _LOWER = (Decimal("1.2"), Decimal("2.2")), (Decimal("0.4"), Decimal("0.85"))
@@ -130,8 +130,8 @@ def _gold(text: str, measure: Measure) -> str:
 def change_number(claim: CheckedClaim, measure: Measure, kind: str, label: str) -> EditedPair | str:
     """The claim with another number, or the reason why there is none."""
 
-    from acidtest.text.measures import number_mentions
-    from acidtest.text.quantities import write_like
+    from acidtest.english.values.measures import number_mentions
+    from acidtest.english.values.numbers import write_like
 
     mentions = number_mentions(claim.document.text, claim.document.words)
     value = next(
@@ -179,7 +179,7 @@ def _other_values(claim: CheckedClaim, measure: Measure) -> Iterator[Decimal]:
     for six. So counts and durations become higher, unless they are definite ("the 41 employees") or parts of a whole.
     """
 
-    from acidtest.text.quantities import looks_alike
+    from acidtest.english.values.numbers import looks_alike
 
     text, quantity, whole = claim.text, _quantity(measure), is_part(claim.text, measure)
     lower = measure.dimension not in ("", "time") or bool(_DETERMINED.search(text[: measure.start].rstrip()))
@@ -206,7 +206,7 @@ def _values_between(claim: CheckedClaim, quantity: Quantity, limits: tuple[Decim
 
 
 def _quantity(measure: Measure) -> Quantity:
-    from acidtest.text.quantities import Quantity
+    from acidtest.english.values.numbers import Quantity
 
     form: Form = "percent" if measure.dimension == "percent" else "words" if measure.is_words else "digits"
     limit = Decimal(100) if form == "percent" else None
@@ -232,14 +232,14 @@ def _has_other_unit(claim: CheckedClaim, measure: Measure) -> bool:
 def pounds_are_money(claim: CheckedClaim) -> bool:
     """Whether the pounds of a document are a currency and not a weight."""
 
-    from acidtest.text.quantities import role_words
+    from acidtest.english.values.numbers import role_words
 
     words = claim.document.words
     return not words.isdisjoint(role_words("price")) and words.isdisjoint(role_words("weight"))
 
 
 def _change_unit(claim: CheckedClaim, measure: Measure) -> EditedPair | str:
-    from acidtest.text.measures import SCALES, number_mentions
+    from acidtest.english.values.measures import SCALES, number_mentions
 
     mentions = number_mentions(claim.document.text, claim.document.words)
     changes = list[tuple[str, str, str]]()
@@ -265,7 +265,7 @@ def _change_unit(claim: CheckedClaim, measure: Measure) -> EditedPair | str:
 
 
 def _other_units(measure: Measure) -> Iterator[Unit]:
-    from acidtest.text.measures import find_unit
+    from acidtest.english.values.measures import find_unit
 
     if measure.unit:
         for name in measure.unit.others:
@@ -273,7 +273,7 @@ def _other_units(measure: Measure) -> Iterator[Unit]:
 
 
 def _write_unit(measure: Measure, other: Unit) -> str:
-    from acidtest.text.measures import SIGNS
+    from acidtest.english.values.measures import SIGNS
 
     if measure.sign:
         return next((sign for sign, name in SIGNS.items() if name == other.name), "")

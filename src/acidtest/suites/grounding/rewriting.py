@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
+from acidtest.suites.grounding.mentions import candidate_measures, rewriting_problem
 from acidtest.suites.grounding.numbers import pounds_are_money, replace_span
-from acidtest.suites.grounding.occurrences import candidate_measures, rewriting_problem
 
 if TYPE_CHECKING:
-    from acidtest.text.dates import ClockTime, DateForm, DateMention
-    from acidtest.text.measures import Measure, Unit
+    from acidtest.english.values.dates import ClockTime, DateForm, DateMention
+    from acidtest.english.values.measures import Measure, Unit
 
 _NO_NOUN = re.compile(
     r"[.,;:)]|$| (?:in|on|for|to|from|an?|per|of|and|by|at|as|with|was|were|is|are|will|would|that|which|each|less|"
@@ -86,8 +86,8 @@ def _rewrite_number(text: str, measure: Measure) -> Iterator[Rewriting]:
 def _other_numbers(text: str, measure: Measure) -> Iterator[tuple[str, str]]:
     """Other forms of a number, each with its scale."""
 
-    from acidtest.text.measures import SHORT_SCALES
-    from acidtest.text.quantities import in_words
+    from acidtest.english.values.measures import SHORT_SCALES
+    from acidtest.english.values.numbers import in_words
 
     if measure.scale in SHORT_SCALES:
         return
@@ -115,14 +115,14 @@ def _other_numbers(text: str, measure: Measure) -> Iterator[tuple[str, str]]:
 def _counts_noun(text: str, measure: Measure) -> bool:
     """Whether a noun or adjective follows: digits look odd in "the three were present"."""
 
-    from acidtest.text.quantities import role_words
+    from acidtest.english.values.numbers import role_words
 
     word = re.match(r"[- ]([a-z]+)", text[measure.end :])
     return word is not None and word[1] not in role_words("end")
 
 
 def _in_digits(measure: Measure) -> tuple[str, str]:
-    from acidtest.text.quantities import number_from_words
+    from acidtest.english.values.numbers import number_from_words
 
     value = Decimal(number_from_words(measure.number) or 0)
     if value >= 1_000_000 and value % 1_000_000 == 0:
@@ -131,7 +131,7 @@ def _in_digits(measure: Measure) -> tuple[str, str]:
 
 
 def _rewrite_fraction(text: str) -> Iterator[Rewriting]:
-    from acidtest.text.quantities import in_words
+    from acidtest.english.values.numbers import in_words
 
     for match in _FRACTION.finditer(text):
         number = _FRACTIONS[match["part"].lower()]
@@ -149,7 +149,7 @@ def _rewrite_unit(claim: CheckedClaim, measure: Measure) -> Iterator[Rewriting]:
 
 
 def _other_units(claim: CheckedClaim, measure: Measure, unit: Unit) -> Iterator[str]:
-    from acidtest.text.measures import SIGNS, find_unit
+    from acidtest.english.values.measures import SIGNS, find_unit
 
     if measure.link == "-" or (measure.unit_text == unit.singular != unit.plural):
         return
@@ -175,8 +175,8 @@ def _other_units(claim: CheckedClaim, measure: Measure, unit: Unit) -> Iterator[
 def _converted(text: str, measure: Measure, unit: Unit) -> Iterator[str]:
     """The same amount in other units, where the conversion is exact and natural."""
 
-    from acidtest.text.measures import conversions, find_unit
-    from acidtest.text.quantities import in_words
+    from acidtest.english.values.measures import conversions, find_unit
+    from acidtest.english.values.numbers import in_words
 
     if _RATE_OR_AGE.match(text, measure.end) or (unit.dimension == "time" and _PERIOD.search(text[: measure.start])):
         return
@@ -199,7 +199,7 @@ def _digits(measure: Measure) -> str:
 
 
 def _scale(measure: Measure) -> str:
-    from acidtest.text.measures import SHORT_SCALES
+    from acidtest.english.values.measures import SHORT_SCALES
 
     scale = _in_digits(measure)[1] if measure.is_words else SHORT_SCALES.get(measure.scale, measure.scale)
     return f" {scale}" if scale else ""
@@ -213,7 +213,7 @@ def _spelling(claim: CheckedClaim) -> str:
 def _rewrite_dates(text: str) -> Iterator[Rewriting]:
     """The claim with all its days of one form in another."""
 
-    from acidtest.text.dates import read_dates
+    from acidtest.english.values.dates import read_dates
 
     mentions = [mention for mention in read_dates(text) if mention.day and mention.month]
     if not mentions or len({mention.form for mention in mentions}) > 1:
@@ -231,7 +231,7 @@ def _rewrite_dates(text: str) -> Iterator[Rewriting]:
 
 
 def _with_dates(text: str, mentions: list[DateMention], form: DateForm) -> Rewriting:
-    from acidtest.text.dates import write_date
+    from acidtest.english.values.dates import write_date
 
     pieces, position = list[str](), 0
     for mention in mentions:
@@ -255,7 +255,7 @@ def _with_dates(text: str, mentions: list[DateMention], form: DateForm) -> Rewri
 
 
 def _rewrite_time(text: str) -> Iterator[Rewriting]:
-    from acidtest.text.dates import read_times, write_time
+    from acidtest.english.values.dates import read_times, write_time
 
     times = read_times(text)
     if len(times) != 1 or not _is_plain_time(text, times[0]):
@@ -280,8 +280,8 @@ def _is_plain_time(text: str, time: ClockTime) -> bool:
 
 
 def _rewrite_century(text: str) -> Iterator[Rewriting]:
-    from acidtest.text.measures import ordinal
-    from acidtest.text.quantities import in_words
+    from acidtest.english.values.measures import ordinal
+    from acidtest.english.values.numbers import in_words
 
     for match in _CENTURY.finditer(text):
         if match["digits"]:

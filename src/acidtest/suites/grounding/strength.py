@@ -79,7 +79,7 @@ def hedge(batch: ClaimBatch) -> Iterator[Result]:
 
 def _evidence_problem(claim: CheckedClaim, use: str) -> str | None:
     """Why the marked evidence of a claim does not carry an edit: it must have words of ``use``, as the claim does."""
-    from acidtest.text.cautions import cautions
+    from acidtest.english.cautions import cautions
 
     if not claim.marked:
         return NOT_MARKED
@@ -106,9 +106,9 @@ def _unhedged(claim: CheckedClaim, tagged: TaggedClaim) -> EditedPair | str:
 
 
 def _without_modal(claim: CheckedClaim, words: list[str], tagged: TaggedClaim, place: int) -> EditedPair | str:
-    from acidtest.text.cautions import first_caution
-    from acidtest.text.predicates import finite_form, is_plural_phrase, past_form
-    from acidtest.text.wordnet import wordnet
+    from acidtest.english.cautions import first_caution
+    from acidtest.english.predicates import finite_form, is_plural_phrase, past_form
+    from acidtest.english.wordnet import wordnet
 
     tags, starts, ends = tagged.tags, tagged.starts, tagged.ends
     begin = _clause_start(words, tags, place)
@@ -162,7 +162,7 @@ def _clause_start(words: Sequence[str], tags: Sequence[str], place: int) -> int:
 
 def _is_person(subject: Sequence[str], tags: Sequence[str]) -> bool:
     """Whether the head of a subject names people, who may be permitted something."""
-    from acidtest.text.wordnet import noun_kind, wordnet
+    from acidtest.english.wordnet import noun_kind, wordnet
 
     end = next(
         (place for place, tag in enumerate(tags) if place and tag in ("IN", "TO", "VBN", ",", "WDT", "WP")), len(tags)
@@ -175,13 +175,13 @@ def _is_person(subject: Sequence[str], tags: Sequence[str]) -> bool:
 
 
 def _is_doubted(claim: CheckedClaim) -> bool:
-    from acidtest.text.cautions import caution_pattern
+    from acidtest.english.cautions import caution_pattern
 
     return caution_pattern("doubted").search(claim.evidence_sentence or "") is not None
 
 
 def _without_belief(claim: CheckedClaim, belief: re.Match[str]) -> EditedPair | str:
-    from acidtest.text.predicates import finite_form, past_form
+    from acidtest.english.predicates import finite_form, past_form
 
     copula, attitude, have, verb = belief.groups()
     plural = copula in ("are", "were")
@@ -211,8 +211,8 @@ def scope(batch: ClaimBatch) -> Iterator[Result]:
 
     Only where the corpus marks its evidence. ``kind`` is part (*most of the clubs*), some (*some clubs*) or frequency.
     """
-    from acidtest.text.cautions import first_caution
-    from acidtest.text.inflection import match_case
+    from acidtest.english.cautions import first_caution
+    from acidtest.english.inflection import match_case
 
     for row, claim in batch.supported():
         match, kind, word = _narrow_scope(claim.text)
@@ -231,7 +231,7 @@ def scope(batch: ClaimBatch) -> Iterator[Result]:
 
 def _narrow_scope(text: str) -> tuple[re.Match[str] | None, str, str]:
     """The first word that says how many or how often, its kind, and the word to put in its place."""
-    from acidtest.text.trends import is_plural_noun
+    from acidtest.suites.grounding.trends import is_plural_noun
 
     part = _PART_OF.search(text)
     if part:

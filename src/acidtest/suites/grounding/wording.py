@@ -21,8 +21,8 @@ def voice(batch: ClaimBatch) -> Iterator[Result]:
 
     Left alone are clauses with a negation or quantifier, with two clauses, and those whose parts are not certain.
     """
-    from acidtest.text.transitive import has_listed_verb, tag_claims, transitive_clause
-    from acidtest.text.voice import turn_voice
+    from acidtest.english.transitive import has_listed_verb, tag_claims, transitive_clause
+    from acidtest.suites.grounding.voice import turn_voice
 
     rows = [
         row
@@ -48,8 +48,8 @@ def conjuncts(batch: ClaimBatch) -> Iterator[Result]:
 
     Left alone are clauses and verbs ("came and saw"), firms, fixed pairs and claims in which the order counts.
     """
-    from acidtest.text.conjuncts import exchange_conjuncts
-    from acidtest.text.transitive import tag_claims
+    from acidtest.english.transitive import tag_claims
+    from acidtest.suites.grounding.conjuncts import exchange_conjuncts
 
     rows = [row for row, claim in enumerate(batch.claims) if _JOINT.search(claim.text)]
     for row, tagged in tag_claims(batch.frame["hypothesis"], rows, batch.tagger):
@@ -68,8 +68,8 @@ def restriction(batch: ClaimBatch) -> Iterator[Result]:
     Left alone are claims with a negation, number, comparison, superlative or word for all, habits and plans: there a
     restriction does more than narrow.
     """
-    from acidtest.text.restrictions import drop_restriction, may_restrict
-    from acidtest.text.transitive import tag_claims
+    from acidtest.english.transitive import tag_claims
+    from acidtest.suites.grounding.restrictions import drop_restriction, may_restrict
 
     rows = [row for row, claim in batch.supported() if may_restrict(claim.text)]
     for row, tagged in tag_claims(batch.frame["hypothesis"], rows, batch.tagger):

@@ -54,7 +54,7 @@ def antonymy(
     if faithful and (wsd != "context" or caution != "medium"):
         raise AcidtestError("--faithful does as the released script did; it does not go with --wsd and --caution")
     if faithful or wsd == "lesk":
-        from acidtest.text.senses import require_glosses
+        from acidtest.english.senses import require_glosses
 
         require_glosses(f"suite {_NAME!r} with " + ("--faithful" if faithful else "wsd=lesk"))
     columns = _RELEASED if faithful else _COLUMNS
@@ -66,7 +66,7 @@ def antonymy(
     if faithful:
         rows = transform_rows(source, ReleasedReversal().reverse_words)
     else:
-        from acidtest.text.tagging import tagger as load_tagger
+        from acidtest.english.tagging import tagger as load_tagger
 
         caution = caution if wsd == "context" else "high"
         arguments = {"caution": caution, "wsd": wsd, "tagger": load_tagger(tagger).name}
@@ -99,8 +99,8 @@ class WordReversal:
 
     def reverse_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """A row for each replaced word, with the columns of the corpus, those of the suite, and ``variant``."""
-        from acidtest.text.antonyms import replace_by_antonyms
-        from acidtest.text.tokens import sentences
+        from acidtest.english.antonyms import replace_by_antonyms
+        from acidtest.english.tokens import sentences
 
         # All premises, then all hypotheses.
         rows = sentences(pl.concat([pairs["premise"], pairs["hypothesis"]])).select(
@@ -129,7 +129,7 @@ class ReleasedReversal:
 
     def reverse_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """A row for each replaced word, with the columns of the corpus, those of the suite, and ``variant``."""
-        from acidtest.text.released_antonyms import replace_as_released
+        from acidtest.suites.stress.released_antonyms import replace_as_released
 
         parts = []
         for side in ("premise", "hypothesis"):

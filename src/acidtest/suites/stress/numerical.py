@@ -21,9 +21,9 @@ from acidtest.suites.corpus import CORPUS_LICENCE, rename_taken_columns, travell
 from acidtest.suites.stress import CITATION
 
 if TYPE_CHECKING:
+    from acidtest.corpora.statements import Statements
+    from acidtest.english.values.numbers import Bound, Quantity
     from acidtest.io.rows import Rows
-    from acidtest.text.quantities import Bound, Quantity
-    from acidtest.text.statements import Statements
 
 _NAME = "stress/numerical"
 _COLUMNS: dict[str, Kind] = {"change": "factor", "form": "factor", "quantity": "text", "new_quantity": "text"}
@@ -51,9 +51,9 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     ``entities`` asks them to name a person, place or organisation, as the paper asked of AQuA-RAT. ``faithful`` takes
     every sentence with a whole number (and, of AQuA-RAT, a name) and replaces its first digit, as the script did.
     """
+    from acidtest.corpora.statements import read_pairs_or_path, statements
     from acidtest.io.published import CORPUS
     from acidtest.io.rows import Spool
-    from acidtest.text.statements import read_pairs_or_path, statements
 
     source = read_pairs_or_path(request.source) if isinstance(request.source, Path) else request.source
     source = rename_taken_columns(source, (*_COLUMNS, "sentence")) if isinstance(source, Suite) else source
@@ -151,7 +151,7 @@ def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[tup
 
 
 def _change_quantity(sentence: str, bits: Bits) -> NumberChange:
-    from acidtest.text.quantities import alternatives, quantities
+    from acidtest.english.values.numbers import alternatives, quantities
 
     quantity = _draw([quantity for quantity in quantities(sentence) if not quantity.problem], bits["quantity"])
     lower, higher = (alternatives(quantity, higher=higher) for higher in (False, True))
@@ -165,7 +165,7 @@ def _change_quantity(sentence: str, bits: Bits) -> NumberChange:
 
 def _change_first_digit(sentence: str, bits: Bits) -> NumberChange:
     """The first whole number with its first digit replaced by another from 1 to 8, as the released script did."""
-    from acidtest.text.quantities import digit_alternatives, first_integer
+    from acidtest.english.values.numbers import digit_alternatives, first_integer
 
     quantity = first_integer(sentence)
     pool = digit_alternatives(quantity)
@@ -174,7 +174,7 @@ def _change_first_digit(sentence: str, bits: Bits) -> NumberChange:
 
 def _pairs(sentence: str, change: NumberChange, bits: Bits) -> Iterator[tuple[str, ...]]:
     """The entailed pair, the contradicted one and the entailed one flipped, as the first six of ``_ROW_COLUMNS``."""
-    from acidtest.text.quantities import replace_number, write_like
+    from acidtest.english.values.numbers import replace_number, write_like
 
     quantity, bound = change.quantity, change.bound
     new = write_like(quantity, change.number)

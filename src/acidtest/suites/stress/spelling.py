@@ -19,8 +19,8 @@ from acidtest.suites.corpus import derive_suite, source_pairs
 from acidtest.suites.stress import CITATION
 
 if TYPE_CHECKING:
-    from acidtest.text.letters import WordSpans
-    from acidtest.text.misspelling import Edit
+    from acidtest.english.letters import WordSpans
+    from acidtest.english.misspelling import Edit
 
 _NAME = "stress/spelling"
 
@@ -72,8 +72,8 @@ class Misspeller:
 
     def misspell(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """A row for each pair and each variant for which its hypothesis has words; the rows of a pair are adjacent."""
-        from acidtest.text.letters import align_leaves
-        from acidtest.text.misspelling import misspell
+        from acidtest.english.letters import align_leaves
+        from acidtest.english.misspelling import misspell
 
         words = self._words(pairs["hypothesis"])
         trees = {name: align_leaves(pairs[name], words["any"].texts) for name in _TREES if name in pairs.columns}
@@ -104,8 +104,8 @@ class Misspeller:
 
     def _words(self, texts: pl.Series) -> dict[Target, WordSpans]:
         """The words of texts by target; texts are tagged only where a variant needs it."""
-        from acidtest.text.letters import find_words
-        from acidtest.text.tagging import tag_texts
+        from acidtest.english.letters import find_words
+        from acidtest.english.tagging import tag_texts
 
         by_target: dict[Target, WordSpans] = {"any": find_words(texts)}
         if any(variant.target != "any" for variant in self.variants):
@@ -145,7 +145,7 @@ def spelling(
     ``edits`` words are misspelt once each; a hypothesis with fewer that can be is left out. ``nonwords``: no
     misspelling is itself an English word, as *form* is of *from*; the paper's script did not see to that.
     """
-    from acidtest.text.tagging import tagger as load_tagger
+    from acidtest.english.tagging import tagger as load_tagger
 
     if edits < 1:
         raise AcidtestError(f"--edits is a number of words from 1 on, not {edits}")
@@ -201,7 +201,7 @@ def _misspell_pairs(pairs: Suite, misspeller: Misspeller, request: Request) -> p
 
 
 def _is_function_word() -> pl.Expr:
-    from acidtest.text.misspelling import function_words
+    from acidtest.english.misspelling import function_words
 
     listed = pl.col("token").str.to_lowercase()
     shared = [

@@ -18,7 +18,7 @@ from acidtest.suites.catalogue import Request, generator, take_options
 from acidtest.suites.swaps.gold import CITATION, WORKING_COLUMNS, SwapOptions, SwapSuite, make_suite
 
 if TYPE_CHECKING:
-    from acidtest.text.swaps import Swaps
+    from acidtest.suites.swaps.occurrences import Swaps
 
 _PROXY_LEAST = 10
 """How often a proxy must occur on one side of the training file: the paper's t."""
@@ -140,9 +140,9 @@ for _suite in SWAP_SUITES:
 
 def _frequent_words(request: Request, train: str, least: int) -> frozenset[str]:
     """The words that occur at least ``least`` times on one side of the training file."""
-    from acidtest.text.corpora import read_corpus
-    from acidtest.text.swap_pairs import side_counts
-    from acidtest.text.swaps import starter_training
+    from acidtest.corpora.files import read_corpus
+    from acidtest.suites.swaps.occurrences import starter_training
+    from acidtest.suites.swaps.word_pairs import side_counts
 
     if train:
         pairs = read_corpus(train).suite
@@ -216,8 +216,8 @@ def _polarities(rows: pl.DataFrame, tagger: str) -> dict[str, pl.Series]:
 
     Both words must occur once. The form of the other word must fit there: *a pizza* does not become *a food*.
     """
-    from acidtest.text.monotonicity import fits_beside, reveals_sex, suits_modifier
-    from acidtest.text.sentences import Sentences
+    from acidtest.english.monotonicity import fits_beside, reveals_sex, suits_modifier
+    from acidtest.english.sentences import Sentences
 
     is_single = (pl.col("premise_places").list.len() == 1) & (pl.col("hypothesis_places").list.len() == 1)
     rows = rows.with_row_index("number")
@@ -297,9 +297,9 @@ def _replace_side(rows: pl.DataFrame, side: str, known: frozenset[str], draws: D
 
 def _proxies(row: Mapping[str, Any], side: str, known: frozenset[str]) -> list[tuple[str, str, str]]:
     """Every proxy for one side: the relation of the premise's word to the hypothesis's, the proxy, the new text."""
-    from acidtest.text.inflection import inflect
-    from acidtest.text.swap_pairs import proxy_words
-    from acidtest.text.swap_places import Occurrence, misfit, rewrite_occurrences
+    from acidtest.english.inflection import inflect
+    from acidtest.suites.swaps.places import Occurrence, misfit, rewrite_occurrences
+    from acidtest.suites.swaps.word_pairs import proxy_words
 
     pos, both_texts = row["pos"], f"{row['premise']} {row['hypothesis']}".lower()
     places, elsewhere = ([Occurrence(**place) for place in row[f"{of}_places"]] for of in (side, _OTHER_SIDE[side]))

@@ -19,8 +19,8 @@ from acidtest.suites.corpus import derive_suite, select_rows, source_pairs, tran
 
 if TYPE_CHECKING:
     from acidtest.io.rows import Rows
-    from acidtest.text.swap_pairs import Relation
-    from acidtest.text.swaps import Swaps
+    from acidtest.suites.swaps.occurrences import Swaps
+    from acidtest.suites.swaps.word_pairs import Relation
 
 CITATION = (
     "Sanchez Carmona, Mitchell and Riedel (2018). Behavior Analysis of NLI Models: Uncovering the Influence of Three "
@@ -76,7 +76,7 @@ class SwapOptions:
 
     def arguments(self, request: Request) -> dict[str, Argument]:
         """The arguments for the card; files are given by name, without their folder."""
-        from acidtest.text.tagging import tagger
+        from acidtest.english.tagging import tagger
 
         arguments: dict[str, Argument] = {
             "controls": "held-out" if self.train or request.source is None else "training",
@@ -118,8 +118,8 @@ def make_suite(
     suite: SwapSuite, request: Request, options: SwapOptions, change: PairChange, arguments: Mapping[str, Argument]
 ) -> Suite:
     """The swapped pairs of a corpus whose gold is known; with ``ask``, those that people have to be asked about."""
-    from acidtest.text.swap_pairs import load_pairs
-    from acidtest.text.swaps import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
+    from acidtest.suites.swaps.occurrences import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
+    from acidtest.suites.swaps.word_pairs import load_pairs
 
     taken = (*_SWAP_COLUMNS, *_CHANGED_COLUMNS, *WORKING_COLUMNS)
     pairs = source_pairs(replace(request, n=None), columns=taken, default=starter_swaps)
@@ -175,7 +175,7 @@ class WordSwapping:
 
     def swap(self, part: pl.DataFrame) -> pl.DataFrame:
         """Rows with the columns of the corpus, including its id, ``WORKING_COLUMNS`` and ``swap``."""
-        from acidtest.text.swaps import swaps as find_swaps
+        from acidtest.suites.swaps.occurrences import swaps as find_swaps
 
         swaps = find_swaps(part["premise"], part["hypothesis"], self.words, tagger=self.options.tagger)
         self.left_out.update(swaps.left_out)

@@ -52,7 +52,7 @@ def taxonomy(request: Request, *, categories: tuple[str, ...] = ()) -> Suite:
     of the published file, or stands in a column categories (a list, or a|b), as agreement -o writes it. ``categories``
     names those of a scheme of your own. Without --from, the examples of the definitions.
     """
-    from acidtest.text.taxonomy import example_pairs
+    from acidtest.pairs.taxonomy import example_pairs
 
     pairs = read_categories(source_pairs(request, default=example_pairs), categories)
     arguments: dict[str, Argument] = {"categories": ",".join(categories)} if categories else {}
@@ -75,7 +75,7 @@ def tagged(request: Request) -> Suite:
     The categories are proposals of rules, not annotation; the note on the card says how often annotators would have
     agreed. All columns of the corpus are kept.
     """
-    from acidtest.text.category_rules import PREFIX, PROPOSED, VERSION, caution, proposed_categories
+    from acidtest.pairs.category_rules import PREFIX, PROPOSED, VERSION, caution, proposed_categories
 
     columns = [PREFIX + name for name in PROPOSED]
     pairs = source_pairs(request, columns=columns)
@@ -107,7 +107,7 @@ def taxinli(request: Request) -> Suite:
     The second has no features of neutral pairs and no label of the annotators, but the answers of three systems, kept
     as answer_naive_bayes, answer_bert and answer_esim. A pair has one id, whichever file it is read from.
     """
-    from acidtest.text.taxonomy import CATEGORIES, NEUTRAL_FEATURES, is_published
+    from acidtest.pairs.taxonomy import CATEGORIES, NEUTRAL_FEATURES, is_published
 
     pairs = source_pairs(request)
     if not is_published(pairs.card.columns):
@@ -161,7 +161,7 @@ def read_categories(pairs: Suite, categories: Sequence[str] = (), *, also_yes: C
     column of lists, and means all names in it. ``also_yes`` are further spellings of 1. Features of neutral pairs are
     yes or no, and null for other pairs, whatever the file has there.
     """
-    from acidtest.text.taxonomy import NEUTRAL_FEATURES
+    from acidtest.pairs.taxonomy import NEUTRAL_FEATURES
 
     pairs = rename_taken_columns(pairs, {CATEGORY})
     if len(categories) == 1 and categories[0] in pairs.card.lists:
@@ -192,7 +192,7 @@ def read_categories(pairs: Suite, categories: Sequence[str] = (), *, also_yes: C
 
 def _category_columns(pairs: Suite, categories: Sequence[str]) -> dict[str, str]:
     """The column of each category; empty where a single column lists the categories."""
-    from acidtest.text.taxonomy import taxonomy as taxonomy_nodes
+    from acidtest.pairs.taxonomy import taxonomy as taxonomy_nodes
 
     known = list(pairs.card.columns)
     aliases = {node.name: node.column for node in taxonomy_nodes() if node.kind == "category"}
@@ -221,7 +221,7 @@ def _category_columns(pairs: Suite, categories: Sequence[str]) -> dict[str, str]
 
 
 def _feature_columns(pairs: Suite) -> dict[str, str]:
-    from acidtest.text.taxonomy import NEUTRAL_FEATURES, PUBLISHED_COLUMNS
+    from acidtest.pairs.taxonomy import NEUTRAL_FEATURES, PUBLISHED_COLUMNS
 
     names = {published: name for published, name in PUBLISHED_COLUMNS.items() if name in NEUTRAL_FEATURES}
     names |= {name: name for name in NEUTRAL_FEATURES}
@@ -235,7 +235,7 @@ def _of_neutral(yes: pl.Expr, no: pl.Expr) -> pl.Expr:
 
 def _read_list_column(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.Expr]:
     """Whether a row's list names each category, in the order of ``categories`` or of the taxonomy."""
-    from acidtest.text.taxonomy import taxonomy as taxonomy_nodes
+    from acidtest.pairs.taxonomy import taxonomy as taxonomy_nodes
 
     nodes = taxonomy_nodes()
     aliases = {node.column or node.name: node.name for node in nodes if node.kind != "group"}

@@ -20,7 +20,7 @@ from acidtest.suites.corpus import advise_fewer
 from acidtest.suites.taxonomy import CITATION
 
 if TYPE_CHECKING:
-    from acidtest.text.slots import ListedWord, SlottedSentence
+    from acidtest.suites.custom.slots import ListedWord, SlottedSentence
 
 _CITATION = f"acidtest; categories after {CITATION}"
 _NAME = "taxonomy/templates"
@@ -74,7 +74,7 @@ def templates(request: Request) -> Suite:
 def word_lists() -> dict[str, list[ListedWord]]:
     """The words of every list; a row that names several lists, as ``woman|person``, is a word of each."""
     from acidtest.io.wordlists import packaged_table
-    from acidtest.text.slots import ListedWord
+    from acidtest.suites.custom.slots import ListedWord
 
     lists = dict[str, list[ListedWord]]()
     for row in packaged_table("taxonomy/words.tsv").iter_rows(named=True):
@@ -87,8 +87,8 @@ def word_lists() -> dict[str, list[ListedWord]]:
 
 def _fill(template: Mapping[str, str], words: Mapping[str, Sequence[ListedWord]], rows: int, seed: int) -> pl.DataFrame:
     """The pairs of a template, filling by filling: ``rows`` of each gold, or as many as its words give."""
-    from acidtest.text.fillings import fill_sentences
-    from acidtest.text.slots import SlottedSentence
+    from acidtest.suites.custom.fillings import fill_sentences
+    from acidtest.suites.custom.slots import SlottedSentence
 
     sentences = {name: SlottedSentence.parse(template[name]) for name in ("hypothesis", *_GOLD)}
     drawn = {draw: words[re.sub(r"\d+$", "", draw)] for draw in _slots(sentences)}

@@ -14,11 +14,11 @@ import polars as pl
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import stage
 from acidtest.core.suite import CONTROL, Suite
+from acidtest.corpora.published_sets import identify_corpus
 from acidtest.io.tables import stem
 from acidtest.studies.experiments import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
 from acidtest.suites.catalogue import find_generator
 from acidtest.suites.sample import exclude_pairs
-from acidtest.text.published_sets import identify_corpus
 from acidtest.workflows.batteries import generate, load, save
 from acidtest.workflows.experiments import DATA, ExperimentOptions, content_digest
 

@@ -22,7 +22,7 @@ import polars as pl
 import torch
 from torch import Tensor, nn
 
-from acidtest.text.wordnet import wordnet
+from acidtest.english.wordnet import wordnet
 from acidtest.zoo.architectures.word_attention import ESIMNetwork
 from acidtest.zoo.batches import SentencePairs, SentenceTensors, WordVocabulary
 from acidtest.zoo.layers import (

@@ -22,9 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from acidtest.core.errors import AcidtestError
+from acidtest.english.tokens import tokenise
 from acidtest.io.wordlists import packaged_table
 from acidtest.models.encoders.sentence_tokens import offsets
-from acidtest.text.tokens import tokenise
 from acidtest.zoo.batches import (
     SPECIAL,
     UNKNOWN,

@@ -22,10 +22,10 @@ import torch
 from torch import Tensor, nn
 
 from acidtest.core.logs import note
+from acidtest.english.letters import positions_between
+from acidtest.english.tokens import number_distinct, tokenise
 from acidtest.models.encoders.flat_encoders import on_device
 from acidtest.models.encoders.sentence_tokens import offsets
-from acidtest.text.letters import positions_between
-from acidtest.text.tokens import number_distinct, tokenise
 from acidtest.zoo.batches import UNKNOWN, Inputs, Ints, NetworkBatch, Targets, WordVocabulary, count_vocabulary
 from acidtest.zoo.layers import Basis, match_features
 from acidtest.zoo.networks import WordReader

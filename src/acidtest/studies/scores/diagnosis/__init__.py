@@ -12,12 +12,12 @@ from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.core.numbers import whole_percent
 from acidtest.studies.crossed_suites import CUE_SUITES
 from acidtest.studies.cue_profile import CONSTANT, PREMISES, Profile, ignores_premise
-from acidtest.studies.expectations import expectation_findings
 from acidtest.studies.scores.diagnosis import cues
 from acidtest.studies.scores.diagnosis import suites as of_suites
 from acidtest.studies.scores.diagnosis.cues import EntailmentsSeen, describe_untouched
 from acidtest.studies.scores.diagnosis.untouched import Untouched
-from acidtest.studies.severity import by_severity
+from acidtest.studies.scoring.expectations import expectation_findings
+from acidtest.studies.scoring.severity import by_severity
 from acidtest.studies.verification.findings import grounding_findings, grounding_reason
 from acidtest.studies.verification.result import ModelGrounding
 

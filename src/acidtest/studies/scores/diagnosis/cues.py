@@ -27,7 +27,7 @@ from acidtest.studies.cue_profile import (
     points,
 )
 from acidtest.studies.scores.diagnosis.untouched import Untouched
-from acidtest.studies.severity import excess, severity
+from acidtest.studies.scoring.severity import excess, severity
 
 HEURISTICS = {"overlap": "lexical-overlap", "subsequence": "subsequence", "constituent": "constituent"}
 # This rests on benchmarks/diagnosis.py: fifteen planted models on five seeds and samples of 150 and 1,000 pairs.

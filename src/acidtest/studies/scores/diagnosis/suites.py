@@ -18,11 +18,11 @@ from acidtest.core.suite import CROSS
 from acidtest.stats.intervals import rate
 from acidtest.stats.significance import holm
 from acidtest.studies.scores.diagnosis.untouched import Untouched
-from acidtest.studies.severity import ALPHA, SMALL, excess, gravest, severity, shortfall, two_sided_p, whole
+from acidtest.studies.scoring.severity import ALPHA, SMALL, excess, gravest, severity, shortfall, two_sided_p, whole
 
 if TYPE_CHECKING:
-    from acidtest.studies.controls import AgainstControl
     from acidtest.studies.scores import SuiteResult
+    from acidtest.studies.scoring.controls import AgainstControl
 
     Suites = Mapping[str, SuiteResult]
 

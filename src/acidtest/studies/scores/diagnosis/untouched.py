@@ -18,8 +18,8 @@ from acidtest.core.suite import CONTROL
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import numbered
 from acidtest.studies.crossed_suites import crossed_suites
-from acidtest.studies.rows import Flags, ScoredRows, score_rows
-from acidtest.studies.severity import is_near_chance
+from acidtest.studies.scoring.rows import Flags, ScoredRows, score_rows
+from acidtest.studies.scoring.severity import is_near_chance
 from acidtest.studies.verification.claims import GROUNDING
 
 

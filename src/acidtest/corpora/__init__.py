@@ -1,0 +1,1 @@
+"""Pairs and claims read from files."""

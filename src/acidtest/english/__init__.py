@@ -1,0 +1,1 @@
+"""What acidtest knows of the English language, whatever it is used for."""

@@ -1,0 +1,185 @@
+"""The tags that words may have regardless of context, from the lexicon of Brill's tagger (shipped with textblob), our
+own word list, the shapes of unknown words, and related forms in the lexicon (*lighted* implies a verb *light*).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.errors import AcidtestError
+from acidtest.english.tag_rules import NUMBER, TAGS, Masks, Tags, tag_mask
+from acidtest.english.tokens import Flags
+from acidtest.io.wordlists import packaged_table
+
+LEXICON, CONTEXT = "en-lexicon.txt", "en-context.txt"
+"""Files of textblob: the lexicon, and the rules that depend on context."""
+
+_PROPER = [NUMBER["NNP"], NUMBER["NNPS"]]
+
+
+def is_listed(words: pl.Series) -> pl.Series:
+    """Whether the lexicon has each word as it is written."""
+    return (
+        pl.DataFrame({"word": words})
+        .join(_entries(words), on="word", how="left", maintain_order="left")["tag"]
+        .is_not_null()
+    )
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The most likely tag of each word regardless of context, and all tags it may have, one bit each."""
+
+    tag: Tags
+    may: Masks
+
+
+def readings(words: pl.Series) -> tuple[Readings, Readings]:
+    """The readings of each word inside a sentence, and as its first word, where a capital says little."""
+    shape, lower = _readings_by_shape(words), words.str.to_lowercase()
+    entries = _entries(pl.concat([words, lower]))
+    exact, low = (
+        pl.DataFrame({"word": column}).join(entries, on="word", how="left", maintain_order="left")
+        for column in (words, lower)
+    )
+    capital = words.str.contains(r"^\p{Lu}").to_numpy()
+    shouted = words.str.contains(r"^\p{Lu}{2,}$").to_numpy()
+    is_long = words.str.len_chars().to_numpy() > 6
+    names = tag_mask(("NNP", "NNPS"))
+    exact_tag, low_tag = (known["tag"].fill_null(0).to_numpy() for known in (exact, low))
+    exact_may, low_may = (known["may"].fill_null(0).to_numpy() for known in (exact, low))
+    is_listed, is_name = exact["tag"].is_not_null().to_numpy(), np.isin(exact_tag, _PROPER)
+    common = low["tag"].is_not_null().to_numpy() & ~np.isin(low_tag, _PROPER)
+
+    def read(*, initial: bool) -> Readings:
+        # "US" is the country even as first word; "MEN", which the lexicon does not have, means "men".
+        use_low = common & (~capital | (initial & ~shouted) | (shouted & ~is_listed))
+        use_exact = is_listed & capital & ~use_low
+        by_shape = np.isin(shape.tag, [NUMBER["RB"], NUMBER["VBG"]]) & initial & is_long
+        tag = np.where(capital & (shape.tag != NUMBER["CD"]) & ~by_shape, NUMBER["NNP"], shape.tag)
+        tag = np.where(use_exact, exact_tag, np.where(use_low, low_tag, tag))
+        may: Masks = np.where(common, low_may, shape.may)
+        may |= np.where(use_exact, exact_may, 0).astype(np.uint64)
+        may |= np.where(capital, names, 0).astype(np.uint64)
+        may[use_exact & ~common & is_name] = names
+        return Readings(tag.astype(np.uint8), may)
+
+    return read(initial=False), read(initial=True)
+
+
+def textblob_lines(name: str) -> list[str]:
+    """The lines of a file of textblob, without comments and empty lines."""
+    lines = _textblob_file(name).decode("utf-8").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith(";;;")]
+
+
+def lexicon_digest() -> str:
+    """A short digest of the files taken from textblob."""
+    return blake2b(b"".join(map(_textblob_file, (LEXICON, CONTEXT))), digest_size=4).hexdigest()
+
+
+def _textblob_file(name: str) -> bytes:
+    # Importing textblob would take a second and load NLTK.
+    spec = find_spec("textblob")
+    if spec is None or not spec.submodule_search_locations:
+        raise AcidtestError("the light tagger needs textblob; install it with: pip install textblob")
+    return (Path(spec.submodule_search_locations[0]) / "en" / name).read_bytes().replace(b"\r\n", b"\n")
+
+
+def _readings_by_shape(words: pl.Series) -> Readings:
+    """The readings of unknown words: the first shape that fits gives their tags, the most likely one first."""
+    tag, may = np.zeros(len(words), np.uint8), np.zeros(len(words), np.uint64)
+    for shape, tags in packaged_table("tagging/shapes.tsv").iter_rows():
+        fits = (may == 0) & words.str.contains(shape).to_numpy()
+        tag[fits], may[fits] = NUMBER[tags.split()[0]], tag_mask(tags.split())
+    return Readings(tag, may)
+
+
+@cache
+def _lexicon() -> pl.DataFrame:
+    """The lexicon: columns word, tag (a position in ``TAGS``) and may (the tags in our own list, one bit each)."""
+    listed = pl.read_csv(
+        _textblob_file(LEXICON),
+        separator=" ",
+        quote_char=None,
+        has_header=False,
+        comment_prefix=";;;",
+        schema={"word": pl.String, "tag": pl.String},
+        truncate_ragged_lines=True,
+    )
+    # A word without letters is tagged by its shape: the lexicon has Twitter's "2" for "to", which is wrong elsewhere.
+    listed = listed.filter(pl.col("word").str.contains(r"\p{L}"), pl.col("tag").is_in(TAGS))
+    packaged = packaged_table("tagging/words.tsv").select("word", tags=pl.col("tags").str.split(" "))
+    masks = pl.Series([tag_mask(tags) for tags in packaged["tags"].to_list()], dtype=pl.UInt64)
+    packaged = packaged.select("word", tag=pl.col("tags").list.first(), may=masks)
+    every = pl.concat([listed, packaged], how="diagonal").unique("word", keep="last")
+    return every.with_columns(pl.col("tag").cast(pl.Enum(TAGS)).to_physical())
+
+
+def _entries(words: pl.Series) -> pl.DataFrame:
+    """The readings of those words that the lexicon has, among others: columns word, tag and may."""
+    wanted = pl.DataFrame({"word": pl.concat([words, _stems(words)]).unique()})
+    entries = _lexicon().join(wanted, on="word", how="semi")
+    may = related_tags(entries, _lexicon()) | np.left_shift(np.uint64(1), entries["tag"].to_numpy().astype(np.uint64))
+    return entries.with_columns(pl.col("may").fill_null(pl.Series(may)))
+
+
+def _stems(words: pl.Series) -> pl.Series:
+    """All words without -s, then all without -es, then all with -y in place of -ies."""
+    return pl.concat(words.str.replace(ending, stem) for ending, stem in (("s$", ""), ("es$", ""), ("ies$", "y")))
+
+
+def related_tags(entries: pl.DataFrame, lexicon: pl.DataFrame) -> Masks:
+    """The further tags that some words of a lexicon may have, judging by related words, one bit each.
+
+    Both frames have the columns word and tag. Only words whose stems are also among the entries get all their tags.
+    """
+    words, tag = entries["word"], entries["tag"].to_numpy()
+
+    def are(*tags: str) -> Flags:
+        return np.isin(tag, [NUMBER[name] for name in tags])
+
+    def have(stems: pl.Series, ending: str, *tags: str) -> Flags:
+        """Which words have a stem that with the ending makes a word of the lexicon with one of the tags."""
+        is_form = pl.col("word").str.ends_with(ending) & pl.col("tag").is_in([NUMBER[name] for name in tags])
+        return any_in(stems + ending, lexicon.filter(is_form)["word"])
+
+    def any_in(forms: pl.Series, listed: pl.Series) -> Flags:
+        """Which words have one of their forms among those listed; ``forms`` has one of every word, then another."""
+        is_listed = forms.is_in(listed.implode()).to_numpy()
+        flags: Flags = np.any(is_listed.reshape(len(forms) // max(len(words), 1), len(words)), axis=0)
+        return flags
+
+    # Before an ending a word has several possible spellings: walk–walking, bake–baking, stop–stopping, try–tried.
+    bare, twice = words.str.replace("e$", ""), words + words.str.slice(-1)
+    spellings = pl.concat([words, bare, twice, words.str.replace("([^aeiou])y$", "${1}i")])
+    inflected = have(spellings, "ing", "VBG", "NN", "JJ") | have(spellings, "ed", "VBD", "VBN", "JJ")
+    verbs = (inflected & (words.str.len_chars().to_numpy() > 1)) | are("VB", "VBP")
+    nouns = have(spellings, "es", "NNS") | have(words, "s", "NNS") | are("NN")
+    qualities = have(spellings, "er", "JJR") | have(spellings, "est", "JJS")
+    qualities |= have(spellings, "ly", "RB") | have(words, "ness", "NN")
+    plain, forms = are("NN", "VB", "VBP", "JJ", "RB", "NNP"), are("NNS", "VBZ", "VBD", "VBN", "VBG", "NN")
+    of_verb, of_noun = (any_in(_stems(words), words.filter(flags)) for flags in (verbs, nouns))
+    in_s, in_ed, in_ing = (words.str.ends_with(ending).to_numpy() for ending in ("s", "ed", "ing"))
+    chosen = (
+        (plain & verbs, ("VB", "VBP")),
+        (plain & nouns, ("NN",)),
+        (plain & qualities, ("JJ",)),
+        (forms & in_s & of_verb, ("VBZ",)),
+        (forms & in_s & of_noun, ("NNS",)),
+        ((forms | are("JJ")) & in_ed, ("VBD", "VBN", "JJ")),
+        (forms & in_ing, ("VBG", "NN", "JJ")),
+        (are("JJR", "RBR"), ("JJR", "RBR")),
+        (are("JJS", "RBS"), ("JJS", "RBS")),
+    )
+    may = np.zeros(len(words), np.uint64)
+    for flags, names in chosen:
+        may |= np.where(flags, tag_mask(names), 0).astype(np.uint64)
+    return may

@@ -1,0 +1,1 @@
+"""Values in a text: numbers, measures, dates, names and where they are mentioned."""

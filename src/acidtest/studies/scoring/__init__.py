@@ -1,0 +1,1 @@
+"""What studies share: scored rows, slices, controls, severities."""

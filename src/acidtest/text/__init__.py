@@ -1,1 +1,0 @@
-"""English: tokens, tags, WordNet, inflection, trees, templates, heuristics, polarity, categories of words."""
