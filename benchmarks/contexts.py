@@ -176,7 +176,7 @@ def candidate_places(sentences: Sentences) -> Places:
 def agreement(corpus: str, tagger: str, count: int) -> dict[str, Any]:
     """Shares of candidate words with the head, clause and kind of clause of the treebank."""
     from acidtest.english.contexts import clause_kind as kind_of
-    from acidtest.english.parses import TaggedTokens, trees
+    from acidtest.english.parser import TaggedTokens, trees
 
     texts, brackets = zip(*parses(corpus, count), strict=True)
     sentences = Sentences.of(pl.Series(texts), tagger)

@@ -19,8 +19,7 @@ from race import parse_options, peak_megabytes, race, report, run_step, timing_r
 
 import acidtest
 from acidtest.io.wordlists import packaged_table
-from acidtest.pairs.hans import compile_templates
-from acidtest.pairs.hans_vocabulary import vocabulary
+from acidtest.pairs.hans import compile_templates, vocabulary
 from acidtest.suites.catalogue import SUITES, Request
 
 SEED = 0

@@ -21,7 +21,7 @@ from acidtest.core.settings import REQUESTED_OPTIONS
 from acidtest.core.study import GROUPS, STUDIES
 from acidtest.core.suite import Suite
 from acidtest.models import baseline
-from acidtest.render.explanations import FINDING_CODES, METHODS, SIGNATURE_PARTS
+from acidtest.render.html import FINDING_CODES, METHODS, SIGNATURE_PARTS
 from acidtest.studies.audit import findings as audit_findings
 from acidtest.studies.cue_effects import USED
 from acidtest.studies.errors.samples import CATEGORIES, RULES

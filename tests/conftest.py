@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from browsers import PATIENCE, started_chromium
 from toys import chromium as chromium
 from toys import toy as toy
+from wordnets import full_wordnet as full_wordnet
+from wordnets import made_wordnet as made_wordnet
+from wordnets import nltk_wordnet as nltk_wordnet
 
 # A busy machine is no failure: nothing is timed, and every run tries the same examples.
 settings.register_profile(

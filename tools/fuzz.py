@@ -441,8 +441,7 @@ def _journal(path: Path) -> None:
 
 
 def _log(path: Path) -> None:
-    from acidtest.models.inspect_logs import read_inspect_log
-    from acidtest.models.lm_eval_samples import read_samples
+    from acidtest.models.harness_logs import read_inspect_log, read_samples
 
     read_samples(path) if path.suffix == ".jsonl" else read_inspect_log(path)
 

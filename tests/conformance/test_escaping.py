@@ -275,7 +275,7 @@ def test_escaping_is_written_once() -> None:
         "core/escaping.py",
         "core/serialise.py",
         "workflows/experiments/__init__.py",
-        "studies/check/texts.py",
+        "studies/check.py",
     }
     # A constant while Ctrl-C ends the program; the functions that all output goes through; a program for pip's Python.
     may_print = {"core/errors.py", "cli/options.py", "io/store.py"}

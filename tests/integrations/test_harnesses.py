@@ -303,7 +303,7 @@ def test_a_slip_in_the_metadata_is_an_error_and_arguments_of_the_model_are_not()
 def test_a_log_in_json_and_one_without_scores_read_alike(inspect_logs: dict[str, Any], folder: Path) -> None:
     from inspect_ai.log import read_eval_log, write_eval_log
 
-    from acidtest.models.inspect_logs import read_inspect_log
+    from acidtest.models.harness_logs import read_inspect_log
 
     location = inspect_logs["hans"].location
     expected = read_inspect_log(Path(location))

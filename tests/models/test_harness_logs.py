@@ -12,10 +12,16 @@ import pytest
 
 from acidtest.core.errors import FileError
 from acidtest.core.files import Archive, write_json
-from acidtest.models.harness_logs import HarnessLog, HarnessModel, mean_label
+from acidtest.models.harness_logs import (
+    HarnessLog,
+    HarnessModel,
+    is_inspect_log,
+    is_samples_file,
+    mean_label,
+    read_inspect_log,
+    read_samples,
+)
 from acidtest.models.harness_tasks import ReplyAnswer, TaskRecipe
-from acidtest.models.inspect_logs import is_inspect_log, read_inspect_log
-from acidtest.models.lm_eval_samples import is_samples_file, read_samples
 
 WORDS = {"entailment": "entailment", "neutral": "neutral", "contradiction": "contradiction"}
 RECIPE = TaskRecipe("hans", choices=WORDS, words=WORDS)
@@ -146,7 +152,7 @@ def test_a_member_whose_name_is_no_utf8_is_named(tmp_path: Path) -> None:
 
 
 def test_an_archive_unpacks_to_no_more_than_a_file_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acidtest.models.inspect_logs.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("acidtest.models.harness_logs.MOST_BYTES", 1 << 20)
     path = tmp_path / "a.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", b" " * (3 << 20))
@@ -168,8 +174,8 @@ def test_the_samples_of_an_archive_are_counted_while_they_are_read(
         made += 1
         return ReplyAnswer(None)
 
-    monkeypatch.setattr("acidtest.models.inspect_logs.MAX_SAMPLES", 100)
-    monkeypatch.setattr("acidtest.models.inspect_logs._read_sample", counted)
+    monkeypatch.setattr("acidtest.models.harness_logs.MAX_SAMPLES", 100)
+    monkeypatch.setattr("acidtest.models.harness_logs._read_sample", counted)
     with pytest.raises(FileError, match=r"a\.eval: holds more than 100 samples; split the suite"):
         read_inspect_log(write_archive(tmp_path / "a.eval", [error(number) for number in range(200)]))
     assert made == 100, "nothing is read beyond the limit"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.models import opened_files
-from acidtest.models.opened_files import OpenedFiles, watch_opened_files
+from acidtest.models import python
+from acidtest.models.python import OpenedFiles, watch_opened_files
 
 
 def test_files_that_are_read_count_and_others_do_not(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_file_that_is_also_written_does_not_count(tmp_path: Path) -> None:
 
 
 def test_of_a_large_file_the_size_and_parts_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened_files, "MAX_WHOLE_BYTES", 2 << 20)
+    monkeypatch.setattr(python, "MAX_WHOLE_BYTES", 2 << 20)
     digests = set()
     for content in (b"a" * (3 << 20), b"a" * (4 << 20), b"b" + b"a" * ((3 << 20) - 1)):
         (tmp_path / "weights").write_bytes(content)

@@ -30,10 +30,8 @@ from acidtest.core.document import (
 from acidtest.core.errors import FileError
 from acidtest.core.escaping import escape_latex
 from acidtest.core.estimate import Estimate
-from acidtest.render.explanations import explain_signatures
 from acidtest.render.files import LONG, latex_table, markdown_table, write_charts, write_tables
-from acidtest.render.folding import fold_sections
-from acidtest.render.html import mark_words, render_page
+from acidtest.render.html import explain_signatures, fold_sections, mark_words, render_page
 from acidtest.render.svg import draw
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'{{7*7}}"

@@ -6,8 +6,7 @@ from math import nan
 
 from acidtest.core.document import Reference
 from acidtest.core.estimate import Estimate
-from acidtest.render.terminal import plain_signs
-from acidtest.render.text_bars import draw_bars
+from acidtest.render.terminal import draw_bars, plain_signs
 
 
 def test_a_bar_is_solid_to_the_lower_end_and_shaded_over_the_interval() -> None:

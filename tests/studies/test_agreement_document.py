@@ -17,8 +17,7 @@ from acidtest.pairs.taxonomy import CATEGORIES
 from acidtest.render.files import write_chart
 from acidtest.render.html import render_page
 from acidtest.stats.annotators import InferenceAccuracy
-from acidtest.studies.agreement import AgreementResult, agreement
-from acidtest.studies.agreement.document import document
+from acidtest.studies.agreement import AgreementResult, agreement, document
 
 SAID = {"row": pl.Int64, "annotator": pl.String, "label": pl.String, "categories": pl.List(pl.String)}
 

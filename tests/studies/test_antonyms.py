@@ -24,8 +24,8 @@ from acidtest.studies.antonyms import (
     add_types,
     antonym_knowledge,
     antonym_types,
+    document,
 )
-from acidtest.studies.antonyms.document import document
 
 COLUMNS = {"word": "text", "antonym": "text", "pos": "factor"}
 

@@ -15,8 +15,9 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card, Kind, Suite
 from acidtest.render.html import render_page
 from acidtest.render.terminal import render
-from acidtest.studies.behaviour import BehaviourResult, behaviour
-from acidtest.studies.behaviour.document import (
+from acidtest.studies.behaviour import (
+    BehaviourResult,
+    behaviour,
     document,
     published_accuracies,
     published_tables,

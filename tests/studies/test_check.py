@@ -12,8 +12,7 @@ import pytest
 from acidtest import api
 from acidtest.cli.app import main
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.studies.check import check
-from acidtest.studies.check.texts import find_odd_texts
+from acidtest.studies.check import check, find_odd_texts
 
 NAMES = ("Anna", "Omar", "Tom", "Lea", "Kim", "Ada", "Bo", "Cy", "Di", "Ed")
 CITIES = ("Paris", "Lima", "Oslo", "Cairo", "Quito", "Hanoi", "Rome", "Bonn", "Bern", "Kyiv")

@@ -13,10 +13,9 @@ from acidtest.cli.app import main
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import difference
 from acidtest.stats.significance import holm, mcnemar
+from acidtest.studies.comparison import describe_comparison, describe_tests, short_names
 from acidtest.studies.comparison.contrasts import WHOLE_SUITES, Contrast
 from acidtest.studies.comparison.contrasts import compare_runs as contrasts
-from acidtest.studies.comparison.document import describe_tests
-from acidtest.studies.comparison.sentence import describe_comparison, short_names
 from made_runs import gains, made_run
 
 

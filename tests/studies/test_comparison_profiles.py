@@ -17,9 +17,8 @@ from acidtest.core.study import STUDIES
 from acidtest.core.suite import Suite
 from acidtest.render.html import render_page
 from acidtest.render.terminal import render, render_screen
-from acidtest.studies.comparison import ComparisonResult, comparison
+from acidtest.studies.comparison import ComparisonResult, comparison, screen
 from acidtest.studies.comparison.profiles import ProfileContrast, compare_profiles
-from acidtest.studies.comparison.screen import screen
 from acidtest.studies.crossed_suites import crossed_suites
 from acidtest.studies.cue_profile import measure_profile
 from made_runs import gains, made_run

@@ -21,7 +21,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS, one_hot
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.pairs.heuristics import words
-from acidtest.render.explanations import FINDING_CODES
+from acidtest.render.html import FINDING_CODES
 from acidtest.studies.scores.diagnosis.suites import prompt_findings
 from acidtest.studies.scoring.severity import severity
 

@@ -21,9 +21,9 @@ from acidtest.studies.errors import (
     ErrorAgreement,
     ErrorsResult,
     count_categories,
+    document,
     error_agreement,
 )
-from acidtest.studies.errors.document import document
 from acidtest.studies.errors.samples import CATEGORIES
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "naik2018_stress_tests.md"

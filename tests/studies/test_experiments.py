@@ -25,9 +25,9 @@ from acidtest.studies.experiments import (
     ResultTable,
     TrainedNetwork,
     TrainingRecord,
+    compare_arms,
     papers,
 )
-from acidtest.studies.experiments.arms import compare_arms
 
 PLAIN, CHANGED = "plain", "changed"
 SLICE = {"heuristic": "constituent", "label": "non-entailment"}

@@ -17,8 +17,8 @@ from acidtest.studies.experiments import (
     ResultColumn,
     ResultTable,
     TrainingRecord,
+    document,
 )
-from acidtest.studies.experiments.document import document
 
 HOSTILE = "<script>alert(1)</script>"
 PLAIN, CHANGED = f"plain {HOSTILE}", "changed"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.studies.factors.document import published_remarks, published_values
+from acidtest.studies.factors import published_remarks, published_values
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "joshi2020_taxinli.md"
 

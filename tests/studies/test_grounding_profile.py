@@ -21,7 +21,7 @@ from acidtest.studies.cue_profile import Profile, claims, measure_profile
 from acidtest.studies.gate.policy import CueRule, GatePolicy
 from acidtest.studies.gate.result import GateState
 from acidtest.studies.profile import profile
-from acidtest.studies.profile.toggles import toggle_sections
+from acidtest.studies.profile.document import toggle_sections
 
 GROUNDING = crossed_suites()["grounding/cues"]
 Verdict = Callable[[dict[str, str]], bool]

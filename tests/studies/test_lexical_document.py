@@ -12,8 +12,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
 from acidtest.render.html import render_page
-from acidtest.studies.lexical import lexical
-from acidtest.studies.lexical.document import describe_training, document, published_accuracies
+from acidtest.studies.lexical import describe_training, document, lexical, published_accuracies
 from acidtest.studies.lexical.knowledge import TrainingCounts, VectorCoverage
 
 COLUMNS: dict[str, Kind] = {

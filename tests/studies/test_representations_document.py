@@ -19,8 +19,7 @@ from acidtest.core.suite import Card
 from acidtest.render.files import write_charts
 from acidtest.render.html import render_page
 from acidtest.render.maps import FINEST, GREY, draw_map, value_colours
-from acidtest.studies.representations import LayerScores, RepresentationsResult, representations
-from acidtest.studies.representations.document import document
+from acidtest.studies.representations import LayerScores, RepresentationsResult, document, representations
 
 HOSTILE = "</script><img src=x onerror=document.title='broken'>"
 LAYERS = ("embeddings", "layer 1")

@@ -18,8 +18,7 @@ from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card
 from acidtest.studies.scores import suite_results
 from acidtest.studies.scoring.error_kinds import Errors, confusion_table, kind_title
-from acidtest.studies.stress import StressResult, StressTest, stress, stress_of_scores
-from acidtest.studies.stress.document import document, suite_title
+from acidtest.studies.stress import StressResult, StressTest, document, stress, stress_of_scores, suite_title
 
 LABELS = ("entailment", "neutral", "contradiction")
 MATCHED, AQUA_RAT = "mnli-matched", "aqua-rat"

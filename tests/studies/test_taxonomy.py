@@ -15,8 +15,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.published import published_scores
 from acidtest.pairs.taxonomy import CATEGORIES
-from acidtest.studies.taxonomy import TaxonomyResult, taxonomy
-from acidtest.studies.taxonomy.document import definition, document
+from acidtest.studies.taxonomy import TaxonomyResult, definition, document, taxonomy
 
 
 def suite(label: list[str], *, name: str = "mine", genre: list[str] | None = None, **marks: list[bool]) -> Suite:

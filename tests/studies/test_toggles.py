@@ -11,7 +11,7 @@ import acidtest
 from acidtest.core.document import Section, Toggles
 from acidtest.core.run import Run
 from acidtest.studies.crossed_suites import crossed_suites
-from acidtest.studies.profile.toggles import MOST, toggle_sections
+from acidtest.studies.profile.document import MOST, toggle_sections
 
 SUITE = crossed_suites()["cues"]
 CUES = tuple(SUITE.cues)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from acidtest import api
-from acidtest.workflows.experiments import content_digest, experiment_settings
-from acidtest.workflows.experiments.designs import slug
+from acidtest.workflows.experiments import content_digest, experiment_settings, slug
 
 pytest.importorskip("torch")
 

@@ -21,8 +21,7 @@ from acidtest.core.suite import Suite
 from acidtest.io.wordlists import starter_pairs
 from acidtest.studies.experiments import Arm, ExperimentResult, ResultColumn, papers
 from acidtest.workflows import experiments
-from acidtest.workflows.experiments import designs
-from acidtest.workflows.experiments.designs import DESIGNS, Design, Workbench
+from acidtest.workflows.experiments import DESIGNS, Design, Workbench
 
 pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -323,8 +322,8 @@ def test_files_of_one_name_that_have_to_be_told_how_to_read_are_told_apart(wish:
 @pytest.fixture
 def papers_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainings of any size count as the paper's, and files are the corpora that they are called."""
-    monkeypatch.setattr(designs, "_SAME_SIZE", math.inf)
-    monkeypatch.setattr(designs, "identify_corpus", lambda suite: suite.name)
+    monkeypatch.setattr(experiments, "_SAME_SIZE", math.inf)
+    monkeypatch.setattr(experiments, "identify_corpus", lambda suite: suite.name)
 
 
 @pytest.mark.usefixtures("papers_sizes")
@@ -365,13 +364,13 @@ def test_published_accuracies_stand_beside_the_papers_test_sets_alone(
 def test_experiments_of_another_size_have_nothing_published_beside_them(
     wish: MakeOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(designs, "identify_corpus", lambda suite: suite.name)
+    monkeypatch.setattr(experiments, "identify_corpus", lambda suite: suite.name)
     path = jsonl(tmp_path / "mnli-matched.jsonl", "A man runs", 30)
     few = design("augmentation", wish(tests=[path], n=None))
     assert {column.published for column in columns(few).values()} == {""}
     own = few.arms[0].arm.pairs
     assert f"the networks are trained on {own:,} pairs, the paper's on 392,702" in few.notes[-1]
-    monkeypatch.setattr(designs, "_SAME_SIZE", math.inf)
+    monkeypatch.setattr(experiments, "_SAME_SIZE", math.inf)
     part = design("augmentation", wish(tests=[path], n=2, output=tmp_path / "part"))
     assert {column.published for column in columns(part).values()} == {""}
     assert "evaluated on a part of the test (-n 2)" in part.notes[-1]

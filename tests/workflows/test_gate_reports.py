@@ -21,10 +21,9 @@ from acidtest.core.study import STUDIES
 from acidtest.render.terminal import render
 from acidtest.studies.gate.result import GateState, GateTier
 from acidtest.workflows.gate_reports import github_report, write_gate_reports
-from acidtest.workflows.gate_reports.figures import check_title, figures
 from acidtest.workflows.gate_reports.github import MOST_ANNOTATIONS
 from acidtest.workflows.gate_reports.junit import junit_xml
-from acidtest.workflows.gate_reports.markdown import MARK, MOST_CHARACTERS, markdown_comment
+from acidtest.workflows.gate_reports.markdown import MARK, MOST_CHARACTERS, check_title, figures, markdown_comment
 from acidtest.workflows.gate_reports.sarif import sarif_log
 from gates import CUE, FAILED, LOST, OPEN, PAIR, PASSED, SUBCASE, UNDECIDED, check, decision
 

@@ -17,7 +17,7 @@ from acidtest.cli import main
 from acidtest.core.errors import AcidtestError
 from acidtest.core.model import model_from_spec
 from acidtest.models.label_maps import probe_pairs
-from acidtest.workflows import onnx_export as exporter
+from acidtest.workflows.exports import onnx as exporter
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install 'acidtest[hf]'")

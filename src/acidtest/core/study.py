@@ -87,9 +87,11 @@ class Study:
 
     @property
     def _module(self) -> Any:
-        """The module of the study or, where that is a folder, the module ``document`` in it."""
+        """The module with ``document``: that of the study, or the one called ``document`` in its folder."""
         module = importlib.import_module(self.compute.__module__)
-        return importlib.import_module(f"{module.__name__}.document") if hasattr(module, "__path__") else module
+        # In a folder, ``document`` may be the module of that name once it is imported.
+        is_whole = callable(getattr(module, "document", None))
+        return module if is_whole else importlib.import_module(f"{module.__name__}.document")
 
 
 STUDIES: Registry[Study] = Registry("study", "acidtest.studies")

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.english.lexicon import CONTEXT, lexicon_digest, readings, textblob_lines
-from acidtest.english.tag_rules import (
+from acidtest.english.lexicon import (
+    CONTEXT,
     FARTHEST,
     NUMBER,
     TAGS,
@@ -25,8 +25,11 @@ from acidtest.english.tag_rules import (
     TagRule,
     Tags,
     apply_rules,
+    lexicon_digest,
     parse_brill_rule,
     parse_rule,
+    readings,
+    textblob_lines,
 )
 from acidtest.english.tokens import (
     Flags,

@@ -17,7 +17,8 @@ from acidtest.studies.gate.policy import PolicyRuns, read_policy
 from acidtest.studies.gate.result import GateComparison, GateResult
 from acidtest.workflows.batteries import STANDARD
 from acidtest.workflows.evaluations import run
-from acidtest.workflows.gate_reports.figures import (
+from acidtest.workflows.gate_reports.junit import VERDICT
+from acidtest.workflows.gate_reports.markdown import (
     Outcome,
     check_title,
     describe_outcome,
@@ -25,7 +26,6 @@ from acidtest.workflows.gate_reports.figures import (
     outcome,
     state_outcome,
 )
-from acidtest.workflows.gate_reports.junit import VERDICT
 from acidtest.workflows.gates import gate
 from acidtest.workflows.runs import Finished, finished_run
 

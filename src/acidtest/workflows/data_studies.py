@@ -124,7 +124,7 @@ def sheet_paths(path: str | Path) -> dict[str, Path]:
 def write_sheet(result: CheckResult, path: str | Path) -> dict[str, Path]:
     """Write the pairs to read without their gold, and the gold beside them; return both paths."""
     from acidtest.io.tables import write_table
-    from acidtest.studies.check.document import gold_rows, rows
+    from acidtest.studies.check import gold_rows, rows
 
     paths = sheet_paths(path)
     write_table(rows(result), paths["sheet"])
@@ -136,7 +136,7 @@ def _read_judgements(path: str | Path) -> dict[str, str]:
     """The labels that somebody wrote into a sheet, by id; pairs without one are left out."""
     from acidtest.core.labels import gold_name
     from acidtest.io.tables import read_table
-    from acidtest.studies.check.document import JUDGEMENT
+    from acidtest.studies.check import JUDGEMENT
 
     table = read_table(path)
     for column in ("id", JUDGEMENT):
@@ -265,7 +265,7 @@ def annotated_suite(
 
 def taxonomy_document(nodes: Sequence[Node]) -> Document:
     """The taxonomy, or one node of it, as a document."""
-    from acidtest.studies.taxonomy.document import taxonomy_document as tree_document
+    from acidtest.studies.taxonomy import taxonomy_document as tree_document
 
     return tree_document(nodes)
 
@@ -302,7 +302,7 @@ def _load_pairs(source: str | Path | Suite, reading: Reading | None) -> Suite:
 
 
 def _write_agreement(result: AgreementResult, output: str | Path) -> None:
-    from acidtest.studies.agreement.document import document
+    from acidtest.studies.agreement import document
 
     if output_kind(output) == "table" and result.items is not None:
         from acidtest.io.tables import write_table

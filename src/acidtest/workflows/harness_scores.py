@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 def is_harness_log(path: str | Path) -> bool:
     """Whether a path is a log of a harness, by its beginning, or a folder, which can only hold some."""
-    from acidtest.models.inspect_logs import is_inspect_log
-    from acidtest.models.lm_eval_samples import is_samples_file
+    from acidtest.models.harness_logs import is_inspect_log, is_samples_file
 
     path = Path(path)
     return path.is_dir() or is_inspect_log(path) or is_samples_file(path)
@@ -80,8 +79,14 @@ def _refuse_unfinished(logs: Sequence[HarnessLog]) -> None:
 
 
 def _read_logs(path: Path) -> list[HarnessLog]:
-    from acidtest.models.inspect_logs import ENDING, is_inspect_log, read_inspect_log
-    from acidtest.models.lm_eval_samples import SAMPLES, is_samples_file, read_samples
+    from acidtest.models.harness_logs import (
+        ENDING,
+        SAMPLES,
+        is_inspect_log,
+        is_samples_file,
+        read_inspect_log,
+        read_samples,
+    )
 
     if not path.is_dir():
         return [read_samples(path) if is_samples_file(path) else read_inspect_log(path)]

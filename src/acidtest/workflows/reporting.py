@@ -275,7 +275,7 @@ def comparison_document(result: ComparisonResult | None, leaks: ContaminationRes
 
 def comparison_screen(result: ComparisonResult, leaks: ContaminationResult, suites: int) -> Document:
     """What a terminal shows of a comparison on one screen, with at most ``suites`` suites."""
-    from acidtest.studies.comparison.screen import screen
+    from acidtest.studies.comparison import screen
 
     document = screen(result, suites=suites)
     signs = (Note(f"Contamination: {STUDIES['contamination'].document(leaks).headline}"),) if leaks.models else ()

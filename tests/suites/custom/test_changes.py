@@ -10,7 +10,7 @@ import pytest
 from acidtest import api
 from acidtest.core.checks import find_problems
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.suites.custom import changes
+from acidtest.suites.custom import suite_files
 from acidtest.suites.custom.suite_files import read_suite_file
 
 WORDS = """\
@@ -172,7 +172,7 @@ def test_a_run_says_what_was_left_out(
 def test_the_text_that_changes_make_is_bounded_before_it_is_made(
     change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "MAX_MADE_TEXT", 20_000)
+    monkeypatch.setattr(suite_files, "MAX_MADE_TEXT", 20_000)
     with pytest.raises(FileError, match=r"mine\.toml:1: change: 'long': .*; at most 20,000 are allowed"):
         make(tmp_path, f"[[change]]\nname = 'long'\nexpect = 'same verdict'\n{change}\n")
     assert make(tmp_path).height == 3

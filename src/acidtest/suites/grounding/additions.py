@@ -14,7 +14,7 @@ from acidtest.suites.grounding.documents import content_stems, names_and_numbers
 from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair, Result, edit
 
 if TYPE_CHECKING:
-    from acidtest.english.predicates import Predicate
+    from acidtest.english.clauses import Predicate
 
 _END = re.compile(r"[\s.]*$")
 _OTHER_VERBS = frozenset({"VBD", "VBZ", "VBP", "MD", "WDT", "WP", ","})

@@ -11,7 +11,7 @@ from acidtest.suites.grounding.edits import CheckedClaim, ClaimBatch, EditedPair
 from acidtest.suites.grounding.mentions import is_indefinite
 
 if TYPE_CHECKING:
-    from acidtest.english.predicates import Predicate
+    from acidtest.english.clauses import Predicate
 
 NO_EVIDENCE = "no single evidence sentence"
 NOT_MARKED = "evidence not marked"
@@ -97,14 +97,14 @@ def split_by_problem(batch: ClaimBatch, *, shared_words: bool = True) -> tuple[d
 
 def predicate_of(claim: CheckedClaim, tagged: TaggedClaim) -> Predicate | str:
     """The finite verb of the main clause of a claim, or the reason why it is not certain."""
-    from acidtest.english.predicates import main_predicate
+    from acidtest.english.clauses import main_predicate
 
     return main_predicate(claim.text, tagged.words, tagged.tags, tagged.starts, tagged.ends)
 
 
 def _negated(claim: CheckedClaim, predicate: Predicate) -> EditedPair | str:
     from acidtest.english.cautions import caution_pattern, first_caution
-    from acidtest.english.predicates import insert_negation, remove_negation
+    from acidtest.english.clauses import insert_negation, remove_negation
 
     reason = predicate.subject_problem
     if reason:

@@ -199,7 +199,7 @@ def _is_given(pronoun: str, word: str) -> bool:
 
 
 def _has_gender(pronoun: str, given: str) -> bool:
-    from acidtest.english.values.name_lists import listed_genders
+    from acidtest.english.values.names import listed_genders
 
     gender = listed_genders().get(given.removesuffix("'s").removesuffix("’s"), "")
     return gender in ("", "male" if pronoun in _MALE else "female")

@@ -107,7 +107,7 @@ def _unhedged(claim: CheckedClaim, tagged: TaggedClaim) -> EditedPair | str:
 
 def _without_modal(claim: CheckedClaim, words: list[str], tagged: TaggedClaim, place: int) -> EditedPair | str:
     from acidtest.english.cautions import first_caution
-    from acidtest.english.predicates import finite_form, is_plural_phrase, past_form
+    from acidtest.english.clauses import finite_form, is_plural_phrase, past_form
     from acidtest.english.wordnet import wordnet
 
     tags, starts, ends = tagged.tags, tagged.starts, tagged.ends
@@ -181,7 +181,7 @@ def _is_doubted(claim: CheckedClaim) -> bool:
 
 
 def _without_belief(claim: CheckedClaim, belief: re.Match[str]) -> EditedPair | str:
-    from acidtest.english.predicates import finite_form, past_form
+    from acidtest.english.clauses import finite_form, past_form
 
     copula, attitude, have, verb = belief.groups()
     plural = copula in ("are", "were")

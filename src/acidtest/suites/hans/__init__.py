@@ -88,7 +88,7 @@ def _fill_templates(
     A large suite keeps only its words in memory and makes its sentences when they are read.
     """
     from acidtest.pairs.hans import compile_templates
-    from acidtest.pairs.hans_vocabulary import vocabulary as load_vocabulary
+    from acidtest.pairs.hans import vocabulary as load_vocabulary
 
     vocabulary = load_vocabulary(words, faithful=faithful)
     plan = compile_templates(templates, vocabulary, faithful=faithful)

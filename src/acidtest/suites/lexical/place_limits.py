@@ -2,21 +2,146 @@
 
 In an upward place a wider word is entailed and a narrower one neutral; in a downward one (*no*, *every*) it is the
 other way round. An opposite contradicts only what is asserted. A synonym is entailed anywhere.
+
+Whether the word at a place is part of something else: a name, a title, an idiom, a compound, a reference.
+
+Such a word is not replaced at all: there is no wider word for the lion of *the lion's share*.
+
+The polarity of a place for the purpose of replacing its word: of ``Sentences.contexts``, what is beyond doubt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
 import polars as pl
 
-from acidtest.english.sentences import NOUNS, Neighbours, Places, Sentences, governing_words
+from acidtest.english.sentences import NOUNS, Neighbours, Places, Sentences, doubts, governing_words
 from acidtest.english.wordnet import noun_kinds
 from acidtest.io.wordlists import packaged_table
 from acidtest.pairs.categories import category, category_names
-from acidtest.suites.lexical.place_parts import DETERMINERS, SENTENCE_STARTS, place_words, reasons_against_all
+
+_BETWEEN = ("JJ", "JJR", "JJS", "NN", "NNP", "VBN", "VBG", "POS", "CC", ",", "CD")
+"""Tags between a number or rank and its noun: *two full-time circuit riders*."""
+_CLOCK = ("in", "sharp", "on", "o'clock", "tonight", "tomorrow", "yesterday")
+DETERMINERS = ("DT", "PRP$", "CD", "POS", "PDT", "WP$", "WDT")
+SENTENCE_STARTS = ("", ".", "!", "?")
+
+
+def reasons_against_all(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> dict[str, pl.Series]:
+    """The reasons not to replace the words at some places at all, with a flag for each place."""
+    return {
+        "another part of speech": ~around.has_expected_tag(),
+        "part of a name": around.is_name()
+        | _is_surname(around, sentences, places)
+        | _is_title(around, sentences, places),
+        "part of a compound": around.is_compound() | _is_for_people(around, places) | _is_participle(around, places),
+        "without an article": around.is_bare(),
+        "idiom": _is_in_idiom(sentences, places),
+        "number of no things": _counts_nothing(around, sentences, places),
+        "no school subject": _is_no_subject(around, places),
+    }
+
+
+@cache
+def place_words(name: str) -> pl.Series:
+    """One of the lists of ``data/lexical/place_words.tsv``."""
+    return packaged_table("lexical/place_words.tsv").filter(pl.col("list") == name)["word"]
+
+
+def _is_surname(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a word with a capital and no article may be a surname: *Wolf did call*, *Flowers was there*.
+
+    A rank that leads to a name is part of it, too.
+    """
+    names = pl.concat(packaged_table(f"names/{kind}.tsv")["name"] for kind in ("people", "places")).implode()
+    bare = around.is_noun & ~around.tag(-1).is_in(DETERMINERS) & ~places["item"].str.contains(r"^\p{Lu}")
+    following = sentences.frame["token"].shift(-1).gather(places["last"]).fill_null("")
+    ranked = (places["category"] == "ordinals") & following.str.contains(r"^\p{Lu}")
+    token = sentences.frame["token"].gather(places["first"])
+    single = (places["slot"] == "plural") & around.word(1).is_in(["was", "is", "has"]) & token.str.contains(r"^\p{Lu}")
+    return ranked | (bare & (single | token.is_in(names)))
+
+
+def _is_title(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a bare noun at the beginning leads to a capital (*Man on the Moon*), or a place follows a name."""
+    opens = around.word(-1).is_in(SENTENCE_STARTS) & (places["slot"] == "singular")
+    capital = sentences.frame["token"].str.contains(r"^\p{Lu}").to_numpy()
+    later = np.minimum(places["last"].to_numpy()[:, None] + np.arange(2, 5), len(capital) - 1)
+    same = sentences.text[later] == places["text"].to_numpy()[:, None]
+    titled = opens & pl.Series((capital[later] & same).any(axis=1))
+    located = places["category"].is_in(["cities", "countries", "us-states"]) & around.tag(-2).is_in(NOUNS)
+    located &= _is_capital_before(sentences, places, 2) & around.word(-1).is_in(["in", "to", "from", "of"])
+    return titled | (opens & (around.word(0) == "bear")) | located
+
+
+def _is_capital_before(sentences: Sentences, places: pl.DataFrame, steps: int) -> pl.Series:
+    """Whether the word some steps before each place has a capital."""
+    place = places["first"].to_numpy() - steps
+    capital = sentences.frame["token"].str.contains(r"^\p{Lu}").to_numpy()
+    return pl.Series(capital[np.maximum(place, 0)] & (place >= 0))
+
+
+def _is_for_people(around: Neighbours, places: pl.DataFrame) -> pl.Series:
+    """Whether a plural with *'s* says for whom something is (*the men's room*), or *one's* precedes: *one's goat*."""
+    idiom = around.word(-1).is_in(["'s", "’s"]) & (around.word(-2) == "one")
+    return idiom | ((places["slot"] == "plural") & around.word(1).str.contains("^['’]s"))
+
+
+def _is_participle(around: Neighbours, places: pl.DataFrame) -> pl.Series:
+    """Whether a form of a verb describes a noun: *a heated argument*, *the approving official*."""
+    form = places["slot"].is_in(["participle", "past", "gerund", "base"]) & around.tag(1).is_in(NOUNS)
+    return form & around.tag(-1).is_in(["DT", "JJ", "RB", "PRP$", "IN", "POS"])
+
+
+@cache
+def _idioms() -> str:
+    expressions = packaged_table("lexical/idioms.tsv")["expression"].to_list()
+    return rf"\b(?:{'|'.join(map(re.escape, expressions))})\b"
+
+
+def _is_in_idiom(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether the text of each place has an idiom with its word: *the lion's share*, *a walk in the park*."""
+    idioms = sentences.texts.str.to_lowercase().str.extract_all(_idioms()).list.join(" ")
+    words = pl.DataFrame({"idiom": idioms.gather(places["text"]), "word": sentences.lower.gather(places["first"])})
+    return words.select(
+        (pl.col("idiom") != "") & pl.col("idiom").str.contains(pl.col("word"), literal=True)
+    ).to_series()
+
+
+def _is_no_subject(around: Neighbours, places: pl.DataFrame) -> pl.Series:
+    """Whether the word for a school subject describes something else: *studying Italian soccer*."""
+    adjective = (places["category"] == "school-subjects") & (places["slot"] == "adjective")
+    return adjective & ~around.word(1).is_in(place_words("class").implode())
+
+
+def _counts_nothing(around: Neighbours, sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a number counts no things (*Exhibit 17*), or a stretch of them, or a rank is not that of a noun."""
+    plural = singular = pl.Series([False]).new_from_index(0, places.height)
+    between = ~plural
+    for step in (1, 2, 3, 4):
+        plural = plural | (between & around.tag(step).is_in(["NNS", "NNPS"]))
+        singular = singular | (between & around.tag(step).is_in(NOUNS))
+        between = between & around.tag(step).is_in(_BETWEEN)
+    one = around.word(-1)
+    hour = (one == "at") & around.word(1).is_in(_CLOCK)
+    labels = _is_capital_before(sentences, places, 1) & around.tag(-1).is_in(NOUNS)
+    labels |= one.is_in(place_words("end").implode())
+    limits = (one == "to") & (around.word(-2) == "up")
+    number = (places["category"] == "cardinals") & (labels | limits | ~(plural | hour))
+    rank = (places["category"] == "ordinals") & (places["slot"] == "ordinal")
+    rank &= (
+        ~singular
+        | plural
+        | (around.tag(1) == "CD")
+        | (around.tag(-1) == "PRP")
+        | around.tag(1).is_in(["VB", "VBP", "VBD", "VBZ"])
+    )
+    return number | rank
+
 
 _PHRASE_ENDS = ("VB", "VBD", "VBP", "VBZ", "MD", "WDT", "WP", "WRB", ".", ":", "PRP", "EX", "''", "``")
 _CLAUSE_ENDS = ("WDT", "WP", "WRB", ".", ":", "PRP", "EX", ",", "CC", "''", "``")
@@ -460,3 +585,107 @@ def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
     """The words that go with one item only: columns category, item and tied."""
     items = [category(name).items.select("item", "tied", category=pl.lit(name)) for name in names]
     return pl.concat(items).explode("tied").filter(pl.col("tied") != "")
+
+
+_DEFINITE = ("the", "this", "that", "these", "those", "his", "her", "its", "their", "my", "your", "our", "'s")
+_CROSSED = ("to", "that", "for", "than", "because", "just", "only", "mind", "but", ";", ":", ",", "who", "which")
+"""Words over which a denial does not reach: *it is not hard to imagine a message*."""
+_NEAR = 7
+"""How many words before a place may stand what turns it."""
+_BEFORE_NOUNS = ("JJ", "JJR", "JJS", "CD", "VBN", "VBG", "RB", *NOUNS)
+_PRESUPPOSING = r"(?i)\b(?:since|when|whenever|until|till|before|once)\b[^.;!?]*$"
+"""What begins a clause that may tell of another event: *since communism closed shop in Russia*."""
+_DENIED = r"(?i)(?:\b(?:not|never|nobody|nothing|none|neither|nor|no|without|cannot)\b|n['’]t\b)[^.;!?]*$"
+_VERBS = ("base", "third", "gerund", "past", "participle")
+_ASKING = r"^[^.!?;]*\?"
+_OPEN_QUOTE = r"(?:^|[\s(])['‘`][^'’]*$"
+
+
+def polarities(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
+    """The ``polarity`` of each place, whether it is ``asserted``, and the ``reason`` not to replace its word, or null.
+
+    ``places`` are as ``find_occurrences`` returns them. Where the context is not sure the polarity is *none* and
+    nothing is asserted: in conversations and commands, and where a word turns the place that the context leaves upward.
+    """
+    # An expression has the context of its last word, which is mostly its head.
+    context = sentences.contexts(places["last"].to_numpy())
+    # A rank (*the second*) says of its own place that it is not monotone; ranks and times exclude each other even so.
+    ranked = context["by"].str.starts_with("the ") & places["category"].is_in(NUMBERS_AND_TIMES)
+    context = context.with_columns(polarity=pl.when(ranked).then(pl.lit("up")).otherwise("polarity"))
+    whole = sentences.texts.gather(places["text"])
+    starts, ends = sentences.frame["start"], sentences.frame["end"]
+    before, after = whole.str.slice(0, starts.gather(places["first"])), whole.str.slice(ends.gather(places["last"]))
+    downward = _is_plainly_downward(sentences, places, context)
+    doubtful = (context["polarity"] == "down") & ~downward
+    doubtful |= (context["polarity"] == "up") & _may_be_turned(sentences, places)
+    doubtful |= doubts(sentences.texts, ["conversation"]).is_not_null().gather(places["text"])
+    doubtful |= (context["clause"] == "command") | before.str.contains(_obstacles())
+    presupposed = (context["clause"] != "main") & before.str.contains(_PRESUPPOSING)
+    presupposed |= (context["clause"] == "fragment") & _opens_with_gerund(sentences).gather(places["text"])
+    # What the parse leaves upward after a denial may be denied all the same.
+    denied = (context["polarity"] != "down") & before.str.contains(_DENIED)
+    named = pl.col("phrase").is_in(["name", "title"]) & ~places["item"].str.contains(r"^\p{Lu}")
+    # "In front of" and "at night" are fixed as a whole, and replaced so; "run through" is as good as "walk through".
+    replaced = (
+        (places["last"] > places["first"]) | (places["category"] == "times-of-day") | places["slot"].is_in(_VERBS)
+    )
+    return context.select(
+        polarity=pl.when(doubtful).then(pl.lit("none")).otherwise("polarity"),
+        asserted=pl.col("asserted") & ~doubtful & ~presupposed & ~denied,
+        reason=pl.coalesce(
+            pl.when(pl.col("clause").is_in(["question", "quotation"])).then("clause"),
+            pl.when(after.str.contains(_ASKING)).then(pl.lit("question")),
+            pl.when(before.str.contains(_OPEN_QUOTE)).then(pl.lit("quotation")),
+            pl.when(named | (pl.col("phrase").is_in(["idiom", "fixed"]) & ~replaced)).then("phrase"),
+        ),
+    )
+
+
+def _opens_with_gerund(sentences: Sentences) -> pl.Series:
+    """Whether each text begins with a form in *-ing*, which has no subject: *driving a car*."""
+    tags = sentences.frame.group_by("text", maintain_order=True).agg(pl.col("tag").first())
+    texts = tags.filter(pl.col("tag") == "VBG")["text"]
+    return pl.int_range(len(sentences.texts), eager=True).is_in(texts.cast(pl.Int64).implode())
+
+
+@cache
+def _obstacles() -> str:
+    """A pattern for words that keep something from being: *a hard time finding jeans*."""
+    return rf"(?i)\b(?:{'|'.join(map(re.escape, place_words('obstacle')))})\b[^.;!?]*$"
+
+
+def _may_be_turned(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a quantifier determines the noun phrase of each place, or a denial stands in its clause before it."""
+    around = Neighbours(sentences, places)
+    quantifiers, denials = (place_words(name).implode() for name in ("quantifier", "denial"))
+    inside = around.word(-1) != ""
+    quantified = inside & False
+    for step in (1, 2, 3, 4):
+        quantified = quantified | (inside & around.word(-step).is_in(quantifiers))
+        inside = inside & around.tag(-step).is_in(_BEFORE_NOUNS)
+    return quantified | _reaches(around, lambda word: word.is_in(denials))
+
+
+def _is_plainly_downward(sentences: Sentences, places: pl.DataFrame, context: pl.DataFrame) -> pl.Series:
+    """Whether a word shortly before each place turns it, in an asserted clause: *no dog*, *is not riding a horse*.
+
+    After *all* and *every* only their own noun is downward. A thing spoken of with *the* is the same thing under *not*.
+    """
+    around = Neighbours(sentences, places)
+    by, one, two = context["by"], around.word(-1), around.word(-2)
+    denied = by.is_in(place_words("denial").implode()) & _reaches(around, lambda word: word == by)
+    modified = around.tag(-1).is_in(["JJ", "CD", "NN"])
+    definite = one.is_in(_DEFINITE) | (modified & two.is_in(_DEFINITE))
+    direct = by.is_in(["all", "every"]) & ((one == by) | (modified & (two == by)))
+    plain = context["asserted"] & context["clause"].is_in(["main", "relative", "fragment"])
+    return (context["polarity"] == "down") & plain & (direct | (denied & ~definite))
+
+
+def _reaches(around: Neighbours, is_wanted: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Whether a wanted word is among the last before each place, with none of ``_CROSSED`` between."""
+    crossed = reached = around.word(0) == ""
+    for step in range(1, _NEAR + 1):
+        word = around.word(-step)
+        reached = reached | (~crossed & is_wanted(word))
+        crossed = crossed | word.is_in(_CROSSED)
+    return reached

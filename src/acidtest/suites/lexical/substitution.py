@@ -17,15 +17,13 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.english.antonyms import are_idioms, reveals_another_sex
 from acidtest.english.inflection import forms_by_slot, replace_span
+from acidtest.english.opposites import are_idioms, reveals_another_sex
 from acidtest.english.sentences import NOUNS, Neighbours, Sentences, find_occurrences, governing_words
 from acidtest.english.wordnet import noun_kinds
 from acidtest.io.wordlists import packaged_table, word_list
 from acidtest.pairs.categories import ANY, category, near_synonyms
-from acidtest.suites.lexical.place_limits import first_reason, has_elsewhere, place_limits
-from acidtest.suites.lexical.place_parts import place_words
-from acidtest.suites.lexical.place_polarity import polarities
+from acidtest.suites.lexical.place_limits import first_reason, has_elsewhere, place_limits, place_words, polarities
 
 _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
     ("category", "relation", "polarity", "label", "frame", "premise_word", "hypothesis_word", "changed"), pl.String()

@@ -8,14 +8,14 @@ from pathlib import Path
 from acidtest.core.errors import FileError
 from acidtest.core.escaping import escape_command
 from acidtest.studies.gate.result import GateResult, GateState
-from acidtest.workflows.gate_reports.figures import (
+from acidtest.workflows.gate_reports.markdown import (
     Outcome,
     check_title,
     describe_outcome,
+    markdown_comment,
     outcomes,
     policy_file,
 )
-from acidtest.workflows.gate_reports.markdown import markdown_comment
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the file of a step's summary."""

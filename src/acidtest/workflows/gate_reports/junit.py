@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from acidtest.core.escaping import escape_control
 from acidtest.studies.gate.result import GateComparison, GateResult
-from acidtest.workflows.gate_reports.figures import Outcome, check_title, figures, outcome, state_outcome
+from acidtest.workflows.gate_reports.markdown import Outcome, check_title, figures, outcome, state_outcome
 
 NAME = "acidtest gate"
 VERDICT = "verdict"

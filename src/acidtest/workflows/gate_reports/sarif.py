@@ -14,7 +14,7 @@ from urllib.parse import quote
 from acidtest.core.escaping import escape_sarif
 from acidtest.studies.gate.result import CheckKind, GateComparison, GateResult, GateState
 from acidtest.version import __version__
-from acidtest.workflows.gate_reports.figures import (
+from acidtest.workflows.gate_reports.markdown import (
     Outcome,
     check_title,
     describe_outcome,
