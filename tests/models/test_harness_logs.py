@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import Archive, write_json
+from acidtest.core.files import ZipArchive, write_json
 from acidtest.models.harness_logs import (
     HarnessLog,
     HarnessModel,
@@ -147,7 +147,7 @@ def test_a_member_whose_name_is_no_utf8_is_named(tmp_path: Path) -> None:
     content = path.read_bytes()
     place = content.index("sümmaries.json".encode())
     path.write_bytes(content[:place] + b"\xff" + content[place + 1 :])
-    with Archive(path) as damaged, pytest.raises(FileError, match=r"a\.eval: sümmaries\.json: cannot be unpacked: "):
+    with ZipArchive(path) as damaged, pytest.raises(FileError, match=r"a\.eval: sümmaries\.json: cannot be unpacked: "):
         b"".join(damaged.pieces("sümmaries.json"))
 
 

@@ -264,7 +264,7 @@ def refuse_bomb(path: Path, packed_size: int, size: int, *, remedy: str = _GUNZI
     raise FileError(path, f"{problem}; {remedy}")
 
 
-class Archive:
+class ZipArchive:
     """Reads a zip archive; everything that it unpacks counts towards one limit."""
 
     def __init__(self, path: str | Path, *, kind: str = "zip archive", remedy: str = "copy the file again") -> None:
@@ -283,7 +283,7 @@ class Archive:
         self.members = {member.filename: member for member in self._zip.infolist()}
         """The members by name; of two with the same name, the last."""
 
-    def __enter__(self) -> Archive:
+    def __enter__(self) -> ZipArchive:
         return self
 
     def __exit__(self, *_: object) -> None:

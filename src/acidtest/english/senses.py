@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import Archive, data_folder, read_bounded
+from acidtest.core.files import ZipArchive, data_folder, read_bounded
 from acidtest.english.tokens import number_distinct
 from acidtest.english.wordnet import ALL_POS, SATELLITE, Ranges, check_pos, wordnet
 from acidtest.io.store import WORDNET
@@ -71,7 +71,7 @@ class WordNetFolder:
         """The content of one of its files, with line ends normalised to ``\\n``."""
         remedy = f"delete it, or get it with: {FETCH}"
         if self.path.suffix == ".zip":
-            with Archive(self.path, remedy=remedy) as archive:
+            with ZipArchive(self.path, remedy=remedy) as archive:
                 content = archive.read(f"wordnet/{name}", MOST_BYTES)
         else:
             content = read_bounded(self.path / name, MOST_BYTES, remedy=f"it is not WordNet {VERSION}; {remedy}")

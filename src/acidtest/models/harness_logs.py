@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, FileError, import_optional
-from acidtest.core.files import Archive, chunks
+from acidtest.core.files import ZipArchive, chunks
 from acidtest.core.labels import LABELS, Probabilities, one_hot
 from acidtest.core.logs import log
 from acidtest.core.model import Keep, Resolution
@@ -306,7 +306,7 @@ def is_inspect_log(path: Path) -> bool:
 def read_inspect_log(path: Path) -> HarnessLog:
     """The answers in a log of Inspect; of several epochs, the most frequent one for each sample."""
     if path.suffix == ENDING:
-        with Archive(path, remedy=_COPY) as archive:
+        with ZipArchive(path, remedy=_COPY) as archive:
             _allow_zstandard(archive)
             header = _read_header(archive)
             recipe = _read_recipe(header, path)
@@ -384,14 +384,14 @@ def _read_sample(sample: LoggedSample, recipe: TaskRecipe, path: Path) -> ReplyA
     return ReplyAnswer(score.answer)
 
 
-def _allow_zstandard(archive: Archive) -> None:
+def _allow_zstandard(archive: ZipArchive) -> None:
     """Let ``zipfile`` unpack Zstandard, where Python cannot yet, if an archive is packed with it."""
     packed = any(member.compress_type == _ZSTANDARD for member in archive.members.values())
     if packed and not hasattr(zipfile, "ZIP_ZSTANDARD"):
         import_optional("zipfile_zstd", extra="inspect", work="a log of Inspect, packed with Zstandard,")
 
 
-def _read_header(archive: Archive) -> InspectHeader:
+def _read_header(archive: ZipArchive) -> InspectHeader:
     name = next((name for name in ("header.json", "_journal/start.json") if name in archive.members), None)
     if name is None:
         raise FileError(archive.path, "has neither header.json nor _journal/start.json, as logs of Inspect have")
@@ -399,14 +399,14 @@ def _read_header(archive: Archive) -> InspectHeader:
     return parse_json(content, f"{archive.path}: {name}", InspectHeader, foreign=True)
 
 
-def _read_summaries(archive: Archive) -> Iterator[LoggedSample]:
+def _read_summaries(archive: ZipArchive) -> Iterator[LoggedSample]:
     """The samples without their replies, from the summaries at the end of a run or those written while it lasts."""
     whole = "summaries.json" in archive.members
     for name in ["summaries.json"] if whole else filter(_JOURNAL.fullmatch, archive.members):
         yield from read_json_entries(archive.pieces(name), f"{archive.path}: {name}", LoggedSample, remedy=_COPY)
 
 
-def _read_whole_samples(archive: Archive) -> Iterator[LoggedSample]:
+def _read_whole_samples(archive: ZipArchive) -> Iterator[LoggedSample]:
     for name in filter(_SAMPLE.fullmatch, archive.members):
         content = archive.read(name, MOST_BYTES)
         yield parse_json(content, f"{archive.path}: {name}", LoggedSample, foreign=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import Archive, read_bytes
+from acidtest.core.files import ZipArchive, read_bytes
 from acidtest.core.labels import LABELS
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model, Resolution
@@ -94,7 +94,7 @@ def reference(rest: str) -> Model:
 def load_encoder(path: Path) -> NumpyEncoder:
     """The encoder from a file of weights, stored as floats, or as integers with a factor for each row."""
     try:
-        with Archive(path, kind="file of weights") as members:
+        with ZipArchive(path, kind="file of weights") as members:
             members.require_small()
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

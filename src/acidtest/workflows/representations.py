@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import Archive, replace_file
+from acidtest.core.files import ZipArchive, replace_file
 from acidtest.core.guests import guest_code
 from acidtest.core.logs import note, stage
 from acidtest.core.model import Model, Represents
@@ -101,7 +101,7 @@ def _kept_layers(model: _LayeredModel, frame: pl.DataFrame, keep: Path, progress
     key = f"{model.fingerprint}|{'|'.join(model.layers)}"
     if keep.exists():
         try:
-            with Archive(keep, kind="file of representations") as members:
+            with ZipArchive(keep, kind="file of representations") as members:
                 members.require_small()
             with np.load(keep, allow_pickle=False) as file:
                 same = str(file["model"]) == key and file["ids"].tolist() == frame["id"].to_list()

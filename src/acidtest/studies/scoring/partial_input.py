@@ -180,7 +180,7 @@ def _sentence_features(texts: pl.Series) -> FeatureTable:
 
 
 @dataclass(frozen=True)
-class _Answers:
+class _HeldOutPredictions:
     """Answers to each row by models trained on other folds.
 
     ``plain`` are as they are, ``balanced`` corrected to equally likely labels. ``sequential`` are corrected as well, by
@@ -194,8 +194,8 @@ class _Answers:
 
 def _answers(
     features: FeatureTable, gold: npt.NDArray[np.intp], folds: Codes, hypotheses: npt.NDArray[np.intp]
-) -> _Answers:
-    answers = _Answers(*(np.full(len(gold), -1, dtype=np.int64) for _ in range(3)))
+) -> _HeldOutPredictions:
+    answers = _HeldOutPredictions(*(np.full(len(gold), -1, dtype=np.int64) for _ in range(3)))
     classes = int(gold.max()) + 1
 
     def learn(inside: Flags, outside: Flags) -> tuple[Codes, Codes]:
